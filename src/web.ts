@@ -47,6 +47,7 @@ export { createMemoryTaskStore, type MemoryTaskStoreOptions } from './engine/tas
 export type { TaskApi, TaskFilter } from './engine/tasks/task-api.ts';
 export type {
   ExternalState,
+  FacadeOptions,
   TaskLimits,
   TaskOptions,
   TaskStart,

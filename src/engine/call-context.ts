@@ -34,7 +34,16 @@ import { ExternalWork } from './tasks/external-work.ts';
 
 const done: Promise<void> = Promise.resolve();
 
+/** The call behind the context of a handler; for tools of the engine itself. */
+export function callOf(ctx: Context): Call {
+  return CallContext.callOf(ctx as CallContext);
+}
+
 export class CallContext implements Context {
+  static callOf(ctx: CallContext): Call {
+    return ctx.#call;
+  }
+
   readonly #call: Call;
   #lastProgress = Number.NEGATIVE_INFINITY;
 
@@ -118,6 +127,7 @@ export class CallContext implements Context {
 
   can(ability: Ability): boolean {
     const call = this.#call;
+    if (ability === 'elicitation.form' && call.task?.modelAnswers === true) return true;
     if (!call.codec.supports(ability) || !declares(call.capabilities, ability)) return false;
     return call.codec.inputRequests === 'retry' || call.outlet.duplex || call.task?.id !== undefined;
   }
@@ -148,7 +158,8 @@ export class CallContext implements Context {
 
   async requestInputs<A extends InputRequests>(requests: A): Promise<InputResponses<A>> {
     const entries = Object.entries(requests);
-    const responses = await (await inputRequesterOf(this.#call)).send(entries);
+    const requester = await inputRequesterOf(this.#call, Object.values(requests));
+    const responses = await requester.send(entries);
     return Object.fromEntries(entries.map(([key], i) => [key, responses[i]])) as InputResponses<A>;
   }
 
@@ -169,6 +180,7 @@ export class CallContext implements Context {
   }
 
   async #send(options: InputRequestOptions | undefined, request: InputRequest): Promise<unknown> {
-    return (await (await inputRequesterOf(this.#call)).send([[options?.key, request]]))[0];
+    const requester = await inputRequesterOf(this.#call, [request]);
+    return (await requester.send([[options?.key, request]]))[0];
   }
 }

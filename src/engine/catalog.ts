@@ -87,6 +87,7 @@ export class Catalog {
   /** Something may be hidden from some callers. */
   #hides = false;
   #hasTasks = false;
+  #hasFacade = false;
 
   constructor(changed: (kind: CatalogKind) => void) {
     this.#changed = changed;
@@ -113,6 +114,11 @@ export class Catalog {
   /** Whether a tool was registered that runs as a task. */
   get hasTasks(): boolean {
     return this.#hasTasks;
+  }
+
+  /** Whether one was registered that clients without tasks can use in the same way. */
+  get hasFacade(): boolean {
+    return this.#hasFacade;
   }
 
   /** Adds a restriction to everything that is registered now or later. */
@@ -272,7 +278,9 @@ export class Catalog {
     this.#applyRestrictions(kind, entry);
     this.#notifyAdded(kind, entry);
     table.set(key, entry);
-    if (kind === 'tools' && (entry as ToolEntry).task !== undefined) this.#hasTasks = true;
+    const task = kind === 'tools' ? (entry as ToolEntry).task : undefined;
+    if (task !== undefined) this.#hasTasks = true;
+    if (task?.facade) this.#hasFacade = true;
     this.#changed(kind);
     return () => {
       if (table.get(key) !== entry) return;

@@ -22,7 +22,7 @@ import type { Catalog, ToolEntry } from './catalog.ts';
 import type { AnnouncedChange, Changes } from './changes.ts';
 import type { InputRequest } from './input-requests/input-request.ts';
 import type { Limits } from './limits.ts';
-import type { ListCache } from './lists.ts';
+import type { ListCache, ListVariant } from './lists.ts';
 import type { ExpiringStore, RequestEnd, RequestInfo, Sealer } from './ports.ts';
 import type { Session } from './session.ts';
 
@@ -99,6 +99,10 @@ export interface CallTask {
   run(handler: () => ToolResult | Promise<ToolResult>): ToolResult | Promise<ToolResult>;
   /** Makes the call a task now, if its client supports tasks. */
   detach(): Promise<void>;
+  /** The client cannot ask its user, and its model may answer forms instead. */
+  readonly modelAnswers?: boolean;
+  /** Called before input requests are sent. */
+  prepareInput?(requests: readonly InputRequest[]): Promise<void>;
   progress(progress: number, total: number | undefined, message: string | undefined): void;
   log(level: LogLevel, logger: string | undefined, data: unknown): void;
   /** The call is a task, and this is its result. */
@@ -114,6 +118,12 @@ export interface LoadedTasks {
    * that cannot run; throws where the revision has an error for it.
    */
   admit(call: Call, entry: ToolEntry): ToolResult | undefined;
+  /** Runs a tool for clients without tasks. */
+  callFacade(
+    tool: 'task_status' | 'task_answer' | 'task_cancel',
+    call: Call,
+    args: { readonly [name: string]: unknown },
+  ): Promise<ToolResult>;
   /** A response to a request that no channel waits for: perhaps to an input request of a task. */
   respond(response: JsonRpcResponse, peer: Peer): void;
   /** Something may have changed in what can be sent to the sessions of a channel. */
@@ -127,6 +137,8 @@ export interface LoadedTasks {
 /** The tasks of a server. Their code is loaded when they are first used. */
 export interface ServerTasks {
   readonly loaded: LoadedTasks | undefined;
+  /** How the list of tools differs for the client of a call; undefined: it does not. */
+  listVariant(call: Call): ListVariant<'tools'> | undefined;
   load(): Promise<LoadedTasks>;
 }
 

@@ -7,7 +7,7 @@ import type { Principal } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import type { CacheHint } from '../protocol/model.ts';
 import type { Codec, ListItemTypes } from '../protocol/revisions/index.ts';
-import { type Catalog, type CatalogEntry, type CatalogKind, isVisible } from './catalog.ts';
+import { type Catalog, type CatalogEntry, type CatalogKind, type Entries, isVisible } from './catalog.ts';
 import type { Limits } from './limits.ts';
 import { principalKey, type RequestInfo, type Sealer } from './ports.ts';
 
@@ -25,6 +25,14 @@ const longText = 4096;
 export interface ListItem<K extends CatalogKind> {
   readonly key: string;
   readonly item: ListItemTypes[K];
+}
+
+/** How a list differs for some clients. */
+export interface ListVariant<K extends CatalogKind> {
+  /** Names it among the variants of this list. */
+  readonly name: string;
+  /** The item as these clients see it; undefined: they do not see it. */
+  describe(entry: Entries[K]): ListItemTypes[K] | undefined;
 }
 
 /** What lists are made from. */
@@ -73,29 +81,36 @@ export class ListCache {
   }
 
   /** The page that was requested. `more`: items that are not in the catalog and differ from call to call. */
-  page<K extends CatalogKind>(kind: K, call: PageRequest, more?: readonly ListItem<K>[]): string | Promise<string> {
+  page<K extends CatalogKind>(
+    kind: K,
+    call: PageRequest,
+    more?: readonly ListItem<K>[],
+    variant?: ListVariant<K>,
+  ): string | Promise<string> {
     const { cursor } = call.params;
-    const whole = cursor === undefined && more === undefined ? this.#whole[kind].get(call.codec) : undefined;
+    const isPlain = cursor === undefined && more === undefined && variant === undefined;
+    const whole = isPlain ? this.#whole[kind].get(call.codec) : undefined;
     if (whole !== undefined) return whole;
     const { principal } = call.peer;
     // A list that differs between callers must not be shared by a cache, whatever was configured.
-    const scope = this.#source.catalog.hides || more !== undefined ? 'private' : this.#source.listCache.cacheScope;
+    const isPrivate = this.#source.catalog.hides || more !== undefined || variant !== undefined;
+    const scope = isPrivate ? 'private' : this.#source.listCache.cacheScope;
     const cache: CacheHint = { ...this.#source.listCache, cacheScope: scope };
-    const entries = this.#source.catalog[kind] as unknown as ReadonlyMap<string, CatalogEntry<ListItemTypes[K]>>;
+    const entries = this.#source.catalog[kind] as unknown as ReadonlyMap<string, Entries[K]>;
     if (cursor === undefined && more === undefined) {
       const view = this.#source.catalog.hides ? viewOf(entries, principal) : '';
       // A page that is not the last contains a cursor, which is bound to its caller.
       const paged = entries.size > this.#source.limits.pageSize;
       const principalPart = paged ? principalKey(principal) : '';
-      const key = `${kind} ${call.codec.date} ${view} ${principalPart}`;
+      const key = `${kind} ${call.codec.date} ${variant?.name ?? ''} ${view} ${principalPart}`;
       const cached = this.#pages.get(key);
       if (cached !== undefined) return cached;
-      const encoded = this.#encodePage(kind, call, visibleItems(entries, principal), 0, cache);
+      const encoded = this.#encodePage(kind, call, visibleItems(entries, principal, variant), 0, cache);
       const generation = this.#generation;
       const store = (text: string): string => {
         if (generation !== this.#generation) return text;
         if (text.length >= longText) this.#cachedTexts.set(text, new CachedText(text));
-        if (view === '' && !paged) this.#whole[kind].set(call.codec, text);
+        if (view === '' && !paged && variant === undefined) this.#whole[kind].set(call.codec, text);
         else if (!this.#pages.has(key)) {
           if (this.#pages.size >= maxPages || this.#pagesLength >= maxPagesLength) this.#clearPages();
           this.#pages.set(key, text);
@@ -105,7 +120,7 @@ export class ListCache {
       };
       return typeof encoded === 'string' ? store(encoded) : encoded.then(store);
     }
-    const rows = [...visibleItems(entries, principal), ...(more ?? [])];
+    const rows = [...visibleItems(entries, principal, variant), ...(more ?? [])];
     if (cursor === undefined) return this.#encodePage(kind, call, rows, 0, cache);
     return this.#resume(kind, cursor as string, rows, principal).then((start) =>
       this.#encodePage(kind, call, rows, start, cache),
@@ -165,12 +180,15 @@ function viewOf(entries: ReadonlyMap<string, CatalogEntry<unknown>>, principal: 
 }
 
 function visibleItems<K extends CatalogKind>(
-  entries: ReadonlyMap<string, CatalogEntry<ListItemTypes[K]>>,
+  entries: ReadonlyMap<string, Entries[K]>,
   principal: Principal | undefined,
+  variant: ListVariant<K> | undefined,
 ): ListItem<K>[] {
   const rows: ListItem<K>[] = [];
   for (const entry of entries.values()) {
-    if (isVisible(entry, principal)) rows.push({ key: entry.key, item: entry.describe() });
+    if (!isVisible(entry, principal)) continue;
+    const item = variant === undefined ? (entry.describe() as ListItemTypes[K]) : variant.describe(entry);
+    if (item !== undefined) rows.push({ key: entry.key, item });
   }
   return rows;
 }

@@ -223,7 +223,9 @@ export class ServerState implements CallServer {
   #changed(kind: CatalogKind): void {
     const list = kind === 'resourceTemplates' ? 'resources' : kind;
     this.#registered.add(list);
-    if (this.catalog.hasTasks) this.tasks ??= new TaskService(this, this.#options.tasks);
+    const { tasks } = this.#options;
+    if (this.catalog.hasTasks) this.tasks ??= new TaskService(this, tasks);
+    if (this.catalog.hasFacade || tasks.facade) this.tasks?.addFacade();
     this.#capabilities = undefined;
     this.lists.forget(kind);
     // What is registered in one process is not in the others, so their clients are not notified.

@@ -45,7 +45,7 @@ import { ServerState } from './server-state.ts';
 import { Session } from './session.ts';
 import type { ChangeSource } from './shared-changes.ts';
 import { TaskApi } from './tasks/task-api.ts';
-import type { TasksOptions } from './tasks/task-options.ts';
+import { checkTasksOptions, type TasksOptions } from './tasks/task-options.ts';
 
 /** The options of a server. Only `name` and `version` are required. */
 export interface ServerOptions extends Implementation {
@@ -115,6 +115,7 @@ export class Server implements SessionHost {
     if (typeof name !== 'string' || name === '' || typeof version !== 'string') {
       throw new TypeError('A server needs a name and a version: createServer({ name: "weather", version: "1.0.0" })');
     }
+    checkTasksOptions(options.tasks ?? {});
     if (key === undefined && previousKeys.length > 0) throw new TypeError('previousKeys needs a key: the current one');
     if (key !== undefined) {
       for (const each of [key, ...previousKeys]) checkSealKey(each);
@@ -358,12 +359,12 @@ export class Server implements SessionHost {
     return this.#state.shared?.position ?? 0;
   }
 
-  /** Preloads what tool calls need; otherwise the first call loads it. */
   /** Whether its tasks are kept going; see `server.tasks.isHealthy`. */
   get monitors(): readonly Monitor[] {
     return this.#state.monitors;
   }
 
+  /** Preloads what tool calls need; otherwise the first call loads it. */
   async prepare(): Promise<void> {
     this.#state.features.set(methods.callTool.name, await loadCallTool());
     // Tasks of earlier processes wait to be taken over.

@@ -27,8 +27,8 @@ export function taskFeatures(tasks: Tasks): Readonly<Record<string, Feature>> {
     [methods.getTask.name]: {
       run(call) {
         const found = tasks.find(call);
-        if (!(found instanceof Promise)) return tasks.polled(found, call.codec);
-        return found.then((record) => tasks.polled(record, call.codec));
+        if (!(found instanceof Promise)) return tasks.views.polled(found, call.codec);
+        return found.then((record) => tasks.views.polled(record, call.codec));
       },
       encode,
     },
@@ -71,9 +71,10 @@ async function waitForResult(tasks: Tasks, call: Call): Promise<string | typeof 
   if (call.channel.draining) throw wireErrors.closing();
   // Opens the event stream over HTTP: what the server sends on it keeps the connection open.
   call.push(taskNotification(tasks.view(record), call.codec));
-  tasks.followers.addWaiting(record, call, (ended) => {
+  tasks.followers.addWaiting(record, call, (changed) => {
+    if (changed.phase !== 'ended') return;
     try {
-      call.succeed(resultOf(tasks, ended, call));
+      call.succeed(resultOf(tasks, changed, call));
     } catch (error) {
       call.fail(error instanceof WireError ? error : wireErrors.internal(error));
     }

@@ -2,16 +2,21 @@
 
 import { methodRow } from '../../protocol/methods.ts';
 import type { Call, InputRequester } from '../contract.ts';
+import type { InputRequest } from './input-request.ts';
 import { InputRequestError } from './input-request-error.ts';
 
-/** The input requester of a call, created on first use. Throws for methods that may not send input requests. */
-export async function inputRequesterOf(call: Call): Promise<InputRequester> {
+/**
+ * The input requester of a call, created on first use. Throws for methods that may not send input requests. `requests`: what
+ * is about to be sent.
+ */
+export async function inputRequesterOf(call: Call, requests?: readonly InputRequest[]): Promise<InputRequester> {
   if (methodRow(call.method)?.requestsInput !== true) {
     throw new InputRequestError(
       'not-allowed-here',
       `${call.method} cannot send input requests; only tools, prompts and resource reads can`,
     );
   }
+  if (requests !== undefined) await call.task?.prepareInput?.(requests);
   if (call.codec.inputRequests === 'push') {
     const { PushInputRequester } = await import('./push.ts');
     return (call.inputRequester ??= new PushInputRequester(call));

@@ -30,9 +30,9 @@ export async function rerunWithInput<T>(
   first: InputRequired,
   run: () => Awaitable<T | InputRequired>,
 ): Promise<T> {
-  const requester = await inputRequesterOf(call);
   let required = first;
   for (let retries = 0; retries < maxInputRetries; retries++) {
+    const requester = await inputRequesterOf(call, Object.values(required.requests));
     await requester.send(Object.entries(required.requests));
     requester.restart();
     throwIfSettled(call);

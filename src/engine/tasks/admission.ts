@@ -1,24 +1,26 @@
 // How a call of a tool runs: as a task, perhaps as one, or while its client waits. The tool, the revision and what the client
 // declared decide it.
 
+import { declares } from '../../protocol/abilities.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { ToolResult } from '../../protocol/model.ts';
-import { declaresTasks, requiredForTasks } from '../../protocol/revisions/tasks.ts';
+import { declaresTasks } from '../../protocol/revisions/index.ts';
+import { requiredForTasks } from '../../protocol/revisions/tasks.ts';
 import type { ToolEntry } from '../catalog.ts';
 import type { Call } from '../contract.ts';
 import { toolFailure } from '../features/tool-outcome.ts';
 import { InlineRun } from './inline-run.ts';
+import { facadeMsOf, modelsAnswer, type TasksOptions } from './task-options.ts';
 import { type RunHost, TaskRun } from './task-run.ts';
 
 /** Sets the `task` of a call, unless it runs like a call of any other tool. Returns the result of a call that cannot run. */
-export function admit(host: RunHost, call: Call, entry: ToolEntry): ToolResult | undefined {
-  if (!call.server.offers('tasks')) return undefined;
-  const { tasks: dialect } = call.codec.dialect;
+export function admit(host: RunHost, options: TasksOptions, call: Call, entry: ToolEntry): ToolResult | undefined {
+  const dialect = call.server.offers('tasks') ? call.codec.dialect.tasks : 'not offered';
   const given = call.params['task'];
   if (dialect === 'requested' && given !== undefined) {
     if (entry.task === undefined) throw wireErrors.taskForbidden(entry.key);
-    call.task = new TaskRun(host, call, entry, 'now', ttlOf(given));
+    call.task = new TaskRun(host, call, entry, 'now', { ttlMs: ttlOf(given) });
     return undefined;
   }
   if (entry.task === undefined) return undefined;
@@ -27,6 +29,16 @@ export function admit(host: RunHost, call: Call, entry: ToolEntry): ToolResult |
     call.task = new TaskRun(host, call, entry, start === 'immediately' || start === 'external' ? 'now' : 'later');
     return undefined;
   }
+  const afterMs = facadeMsOf(entry.task, options);
+  if (afterMs !== undefined) {
+    const { start, dedupe, inline } = entry.task;
+    // Without a task, these cannot run at all, or not at most once.
+    const isTask = start === 'external' || dedupe !== undefined || !inline;
+    const modelAnswers = modelsAnswer(options) && !canAskUser(call);
+    call.task = new TaskRun(host, call, entry, isTask ? 'now' : 'later', { facade: { afterMs, modelAnswers } });
+    return undefined;
+  }
+  if (dialect === 'not offered') return undefined;
   if (entry.task.support === 'required') {
     if (dialect === 'requested') throw wireErrors.taskRequired(entry.key);
     if (dialect === 'server-directed') throw wireErrors.missingCapability(requiredForTasks);
@@ -37,6 +49,10 @@ export function admit(host: RunHost, call: Call, entry: ToolEntry): ToolResult |
   }
   call.task = new InlineRun(call);
   return undefined;
+}
+
+function canAskUser({ codec, capabilities }: Call): boolean {
+  return codec.supports('elicitation.form') && declares(capabilities, 'elicitation.form');
 }
 
 /** The time that a client wants its task to be stored. */

@@ -97,7 +97,7 @@ function stepsOf(recorded: RecordedInput | undefined): readonly TaskStep[] {
 
 /** No tokens or headers: a task must not keep alive what has ended or was revoked. */
 function contextOf(call: Call, claims: readonly string[]): TaskContext {
-  const { peer, clientInfo, capabilities, codec, logLevel, meta, session } = call;
+  const { peer, clientInfo, capabilities, codec, logLevel, meta, session, task } = call;
   const { progressToken, traceparent } = meta as Meta;
   return {
     ...(peer.principal === undefined ? {} : { principal: snapshotOf(peer.principal, claims) }),
@@ -107,6 +107,7 @@ function contextOf(call: Call, claims: readonly string[]): TaskContext {
     ...(logLevel === undefined ? {} : { logLevel }),
     ...(typeof progressToken === 'string' || typeof progressToken === 'number' ? { progressToken } : {}),
     ...(typeof traceparent === 'string' ? { traceparent } : {}),
+    ...(task?.modelAnswers === true ? { modelAnswers: true } : {}),
     ...(session === undefined ? {} : { sessionKey: session.key }),
   };
 }

@@ -1,8 +1,9 @@
 // Notifies observers, and programs that listen, of the changes of tasks, and logs the important ones.
 
 import type { Logger } from '../../protocol/logger.ts';
+import { type LogLevel, logLevels } from '../../protocol/model.ts';
 import type { TaskEvent } from '../ports.ts';
-import type { TaskChange } from './task-store.ts';
+import type { TaskChange, TaskRecord } from './task-store.ts';
 
 export const eventTypes = {
   'request-input': 'input-requested',
@@ -50,6 +51,12 @@ export class TaskEvents {
     this.#listeners.add(own);
     return () => this.#listeners.delete(own);
   }
+}
+
+/** A log message of the handler of a task: the connection of its client is gone, so operators get it too. */
+export function logMessage(logger: Logger | undefined, task: TaskRecord, level: LogLevel, data: unknown): void {
+  const isError = logLevels.indexOf(level) >= logLevels.indexOf('error');
+  logger?.[isError ? 'error' : 'info']('a task logged a message', { task: task.id, tool: task.tool, level, data });
 }
 
 /** What operators are told, and how urgently. Contents are not logged. */

@@ -89,7 +89,8 @@ class WaitingRoute implements Route {
     return this.#call.capabilities;
   }
   get isLive(): boolean {
-    return !this.#call.settled && this.#call.outlet.duplex;
+    const { settled, outlet, codec } = this.#call;
+    return !settled && outlet.duplex && codec.inputRequests === 'push';
   }
   push(text: string): boolean {
     return this.#call.push(text);
@@ -144,10 +145,10 @@ export class TaskFollowers {
     (timer as { unref?: () => void }).unref?.();
   }
 
-  /** Calls `onEnd` with the record of the task once it has ended. */
-  addWaiting(record: TaskRecord, call: Call, onEnd: (record: TaskRecord) => void): void {
+  /** Calls `onChange` with the record of the task whenever it has changed, until the call ends. */
+  addWaiting(record: TaskRecord, call: Call, onChange: (record: TaskRecord) => void): void {
     const followed = this.#follow(record);
-    followed.waiting.set(call, onEnd);
+    followed.waiting.set(call, onChange);
     call.onEnd(() => {
       followed.waiting.delete(call);
       this.#deliver(record.id);
@@ -186,9 +187,10 @@ export class TaskFollowers {
     const before = followed.record;
     followed.record = record;
     if (isVisible(before, record)) this.#notify(followed);
-    if (record.phase !== 'ended') return this.#deliver(record.id);
-    this.#withdraw(followed);
-    for (const onEnd of [...followed.waiting.values()]) onEnd(record);
+    if (record.phase === 'ended') this.#withdraw(followed);
+    else this.#deliver(record.id);
+    for (const onChange of [...followed.waiting.values()]) onChange(record);
+    if (record.phase !== 'ended') return;
     followed.sessions.clear();
     this.#forget(record.id);
   }
@@ -223,7 +225,7 @@ export class TaskFollowers {
     this.#withdraw(followed);
     for (const input of record.inputs) {
       if (!isOpen(input) || sent.get(input.key)?.route.isLive === true) continue;
-      const route = routesOf(followed).find((each) => each.isLive && each.isReady && accepts(each, input));
+      const route = routesOf(followed).find((each) => each.isLive && each.isReady && accepts(each.capabilities, input));
       if (route !== undefined) this.#send(followed, input, route);
     }
   }
@@ -300,8 +302,8 @@ function liveRoute(followed: Followed): Route | undefined {
   return routesOf(followed).find((each) => each.isLive);
 }
 
-/** Whether the client at the end of a route can be sent this request. */
-function accepts({ capabilities }: Route, { method }: TaskInput): boolean {
+/** Whether a client with these capabilities can be sent this request. */
+export function accepts(capabilities: Capabilities, { method }: TaskInput): boolean {
   if (method === methods.elicit.name) return isObject(capabilities['elicitation']);
   return isObject(capabilities[method === methods.sample.name ? 'sampling' : 'roots']);
 }

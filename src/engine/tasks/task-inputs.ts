@@ -31,6 +31,8 @@ export interface InputTask {
   };
   /** Whether steps are stored: only a handler that may run again needs them. */
   readonly replays: boolean;
+  /** The client cannot ask its user, and its model may answer forms instead. */
+  readonly modelAnswers: boolean;
   /** Writes a change. Throws when the task was taken away from this process. */
   change(changes: readonly TaskChange[]): Promise<void>;
   /** Only input requests are waited for from now on, or not any more. */
@@ -68,10 +70,15 @@ export class TaskInputRequester implements InputRequester {
     if (this.#closed) return never();
     const keyed = requests.map(([key, request]) => [key ?? `ask-${this.#unnamed++}`, request] as const);
     const unanswered = keyed.filter(([key]) => this.#find(key)?.response === undefined);
-    const supported = supportedRequests(this.#call, unanswered);
-    const wanted = keyed.filter((each) => !unanswered.includes(each) || supported[unanswered.indexOf(each)] === true);
+    const forUsers = unanswered.filter(([, request]) => !this.#isForModel(request));
+    const supported = supportedRequests(this.#call, forUsers);
+    const wanted = keyed.filter((each) => !forUsers.includes(each) || supported[forUsers.indexOf(each)] === true);
     await this.#request(wanted);
     return Promise.all(keyed.map((each) => (wanted.includes(each) ? this.#response(...each) : undefined)));
+  }
+
+  #isForModel({ kind }: InputRequest): boolean {
+    return kind === 'elicit' && this.#task.modelAnswers;
   }
 
   #find(key: string): TaskInput | undefined {
@@ -93,9 +100,16 @@ export class TaskInputRequester implements InputRequester {
   }
 
   #inputOf(key: string, request: InputRequest): TaskInput {
-    const params = encodeInputRequest(this.#call, request, crypto.randomUUID()) as Json;
+    const params = this.#paramsOf(request) as Json;
     const method = inputRequestMethods[request.kind];
     return { key, kind: kindOf(request), method, params, requestedAtMs: Date.now() };
+  }
+
+  #paramsOf(request: InputRequest): unknown {
+    // The revision of the client may have no forms. A model reads any schema.
+    if (request.kind === 'elicit' && this.#task.modelAnswers)
+      return { message: request.message, requestedSchema: request.schema.json };
+    return encodeInputRequest(this.#call, request, crypto.randomUUID());
   }
 
   async #response(key: string, request: InputRequest): Promise<unknown> {

@@ -50,6 +50,11 @@ export interface TaskOptions {
   readonly inline?: boolean;
   /** How many tasks of this tool run at a time in one process; more wait. Default: no limit. */
   readonly concurrency?: number;
+  /**
+   * Whether a client without tasks gets an id instead of waiting for a slow call; see `FacadeOptions`. `afterMs`: how long it
+   * waits. Default: as the server has it.
+   */
+  readonly facade?: boolean | { readonly afterMs?: number };
   /** Asks the other system about work, every first `pollMs`. Without it, that system calls `server.tasks.settle`. */
   poll?(ticket: Json, task: { readonly id: string }): ExternalState | Promise<ExternalState>;
 }
@@ -117,13 +122,34 @@ export const defaultTaskLimits: TaskLimits = {
   closeGraceMs: 10_000,
 };
 
+/**
+ * Ordinary tools for clients without tasks: a call that takes longer than `afterMs` is answered with a text that contains the
+ * id of a task, and the model asks for the result with `task_status` or ends the task with `task_cancel`.
+ */
+export interface FacadeOptions {
+  /** How long such a client waits for the result before it gets an id. Below the time limit of clients. Default 45,000. */
+  readonly afterMs?: number;
+  /**
+   * Whether the model may answer the forms that a task asks for, with `task_answer`. Then it answers what a user should.
+   * Default false: users are asked, where the client supports it.
+   */
+  readonly questions?: boolean;
+}
+
 /** The options for the tasks of a server. */
 export interface TasksOptions {
+  /** Tools for clients without tasks. Default: none, such clients wait for the result. */
+  readonly facade?: boolean | FacadeOptions;
   /** Where tasks are stored. Default: in memory, so that they end with the process. */
   readonly store?: TaskStore;
   readonly limits?: Partial<TaskLimits>;
   /** Separates the tasks of several servers that share a store. Default: the name of the server. */
   readonly service?: string;
+  /**
+   * Claims of callers that are stored with their tasks, by name: those that your restrictions, middleware or handlers read.
+   * A handler that runs again after a restart has only these. Default: none.
+   */
+  readonly claims?: readonly string[];
 }
 
 const starts: readonly TaskStart[] = ['immediately', 'when-slow', 'on-detach', 'external'];
@@ -145,11 +171,6 @@ export function resolveTaskOptions(
   if (!supports.includes(support)) fail(`support must be one of ${supports.join(', ')}, not ${show(support)}`);
   if (support === 'forbidden') return undefined;
   const isImmediate = support === 'required' || options.dedupe !== undefined;
-  /**
-   * Claims of callers that are stored with their tasks, by name: those that your restrictions, middleware or handlers read.
-   * A handler that runs again after a restart has only these. Default: none.
-   */
-  readonly claims?: readonly string[];
   const { start = isImmediate ? 'immediately' : 'when-slow' } = options;
   if (!starts.includes(start)) fail(`start must be one of ${starts.join(', ')}, not ${show(start)}`);
   if (recover !== 'fail' && recover !== 'replay') fail(`recover must be "fail" or "replay", not ${show(recover)}`);
@@ -165,10 +186,46 @@ export function resolveTaskOptions(
   if (options.dedupe !== undefined && start !== 'immediately' && start !== 'external') {
     fail('dedupe needs start "immediately" or "external": a handler that runs already cannot become another task');
   }
+  const facadeMs = typeof options.facade === 'object' ? options.facade.afterMs : undefined;
+  if (facadeMs !== undefined) checkFacadeMs(facadeMs, fail);
   if (options.poll !== undefined && start !== 'external') fail('poll needs start "external"');
   if (support === 'optional' && !inline) fail('a tool that cannot be called inline needs support "required"');
   if (start === 'external' && inline) fail('a tool with start "external" cannot be called inline');
   return { ...options, support, start, afterMs, ttlMs, keepMs, pollMs, recover, attempts, inline, concurrency };
+}
+
+const defaultFacadeMs = 45_000;
+
+/** How long a client without tasks waits for a tool; undefined: until it has ended. */
+export function facadeMsOf({ facade: own }: ResolvedTaskOptions, { facade: shared }: TasksOptions): number | undefined {
+  if (!(own ?? shared)) return undefined;
+  const ownMs = typeof own === 'object' ? own.afterMs : undefined;
+  return ownMs ?? (typeof shared === 'object' ? shared.afterMs : undefined) ?? defaultFacadeMs;
+}
+
+/** How a call of a client without tasks becomes one. */
+export interface FacadeRun {
+  /** How long the client waits. */
+  readonly afterMs: number;
+  /** The client cannot ask its user, and its model may answer instead. */
+  readonly modelAnswers: boolean;
+}
+
+/** Whether models may answer the input requests of tasks. */
+export function modelsAnswer({ facade }: TasksOptions): boolean {
+  return typeof facade === 'object' && facade.questions === true;
+}
+
+/** Checks the options of a server. */
+export function checkTasksOptions({ facade }: TasksOptions): void {
+  const fail = (problem: string): never => {
+    throw new TypeError(`createServer, tasks: ${problem}`);
+  };
+  if (typeof facade === 'object' && facade.afterMs !== undefined) checkFacadeMs(facade.afterMs, fail);
+}
+
+function checkFacadeMs(value: unknown, fail: (problem: string) => never): void {
+  if (typeof value !== 'number' || !(value > 0)) fail(`facade.afterMs must be a number above 0, not ${show(value)}`);
 }
 
 function show(value: unknown): string {

@@ -2,7 +2,9 @@
 // costs as much as the poll itself. (bench tasks, "tasks/get".)
 
 import { wireErrors } from '../../protocol/errors.ts';
-import { declaresTasks, requiredForTasks } from '../../protocol/revisions/tasks.ts';
+import type { Peer } from '../../protocol/exchange.ts';
+import { declaresTasks } from '../../protocol/revisions/index.ts';
+import { requiredForTasks } from '../../protocol/revisions/tasks.ts';
 import type { Call } from '../contract.ts';
 import { ownerOf } from './declared-tasks.ts';
 import type { TaskFollowers } from './task-followers.ts';
@@ -31,14 +33,28 @@ export class TaskReader {
     if (call.codec.dialect.tasks === 'server-directed' && !declaresTasks(call.capabilities)) {
       throw wireErrors.missingCapability(requiredForTasks);
     }
-    const found = this.read(call.params['taskId'] as string);
-    return found instanceof Promise ? found.then((record) => this.#own(record, call)) : this.#own(found, call);
+    const found = this.owned(call.params['taskId'] as string, call.peer);
+    return found instanceof Promise ? found.then((record) => this.#found(record, call)) : this.#found(found, call);
   }
 
-  #own(record: Found, call: Call): TaskRecord {
-    if (record === undefined || record.owner !== ownerOf(call.peer)) throw wireErrors.taskNotFound();
+  /** The task, if this caller owns it. */
+  owned(id: string, peer: Peer): Found | Promise<Found> {
+    const found = this.read(id);
+    const own = (record: Found): Found => (record?.owner === ownerOf(peer) ? record : undefined);
+    return found instanceof Promise ? found.then(own) : own(found);
+  }
+
+  #found(record: Found, call: Call): TaskRecord {
+    if (record === undefined) throw wireErrors.taskNotFound();
     this.#tasks.followers.addSession(record, call);
     return record;
+  }
+
+  /** Which of these tasks the caller may subscribe to. */
+  async acceptedIds(call: Call, ids: readonly string[]): Promise<readonly string[]> {
+    if (!declaresTasks(call.capabilities)) throw wireErrors.missingCapability(requiredForTasks);
+    const records = await Promise.all([...new Set(ids)].map((id) => this.owned(id, call.peer)));
+    return records.flatMap((record) => record?.id ?? []);
   }
 
   read(id: string): Found | Promise<Found> {

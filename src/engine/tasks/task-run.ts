@@ -4,17 +4,19 @@
 import { callerKey } from '../../protocol/caller-budget.ts';
 import type { WireError } from '../../protocol/errors.ts';
 import type { LogLevel, ToolResult } from '../../protocol/model.ts';
-import { logLevels } from '../../protocol/model.ts';
 import type { ToolEntry } from '../catalog.ts';
 import type { Call, CallTask, RecordedInput } from '../contract.ts';
+import type { InputRequest } from '../input-requests/input-request.ts';
 import { ExternalWork } from './external-work.ts';
 import { pause } from './pause.ts';
+import { StatusMessage } from './status-message.ts';
+import { logMessage } from './task-events.ts';
 import { TaskInputRequester } from './task-inputs.ts';
-import type { ResolvedTaskOptions, TaskLimits } from './task-options.ts';
+import type { FacadeRun, ResolvedTaskOptions, TaskLimits } from './task-options.ts';
 import { errorOutcome, isFailure, resultOutcome } from './task-outcome.ts';
 import { CallProgress } from './task-progress.ts';
 import type { TaskChange, TaskOutcome, TaskRecord } from './task-store.ts';
-import { clipMessage } from './task-view.ts';
+import { runInSlot } from './tool-slots.ts';
 import { WaitingRequester } from './waiting-requester.ts';
 
 /** What a run needs of the tasks of its server. */
@@ -27,8 +29,8 @@ export interface RunHost {
     ttlMs: number | undefined,
     recorded: RecordedInput | undefined,
   ): Promise<Created>;
-  /** Answers the request with the task. */
-  answer(call: Call, record: TaskRecord): void;
+  /** Answers the request with the task; `isFacade`: with a text that contains its id. */
+  answer(call: Call, record: TaskRecord, isFacade: boolean): void;
   /** The run holds this record from now on. */
   started(run: TaskRun): void;
   /** It does not any more. */
@@ -49,8 +51,6 @@ export type Created = { readonly created: TaskRecord } | { readonly existing: Ta
 /** Why a run is stopped; the reason of its signal. */
 export type StopReason = 'cancelled' | 'expired' | 'lease-lost' | 'shutdown' | 'suspended';
 
-/** Writes of a status message: one a second is enough for people, and little for a store. */
-const messageIntervalMs = 1_000;
 /** Before the second and later attempts: what made the first one fail may have passed. */
 const pausesMs = [0, 1_000, 5_000, 25_000];
 /** How often a slow call is tested that waits for input, and so cannot become a task yet. */
@@ -64,24 +64,31 @@ export class TaskRun implements CallTask {
   /** `now`: a task before the handler starts. `later`: perhaps when it runs. `again`: it is one already. */
   readonly #start: 'now' | 'later' | 'again';
   readonly #ttlMs: number | undefined;
+  readonly #facade: FacadeRun | undefined;
+  readonly #message = new StatusMessage((message) => this.#writeMessage(message));
   readonly #progress: CallProgress;
   #record: TaskRecord | undefined;
   #creating: Promise<boolean> | undefined;
   #inputs: TaskInputRequester | undefined;
   #stopped: StopReason | undefined;
   #isOver = false;
-  #messageAtMs = 0;
-  #message: ReturnType<typeof setTimeout> | undefined;
   #suspension: ReturnType<typeof setTimeout> | undefined;
   #slow: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(host: RunHost, call: Call, entry: ToolEntry, start: 'now' | 'later' | TaskRecord, ttlMs?: number) {
+  constructor(
+    host: RunHost,
+    call: Call,
+    entry: ToolEntry,
+    start: 'now' | 'later' | TaskRecord,
+    { ttlMs, facade }: { readonly ttlMs?: number | undefined; readonly facade?: FacadeRun } = {},
+  ) {
     this.#host = host;
     this.#call = call;
     this.entry = entry;
     this.#options = entry.task as ResolvedTaskOptions;
     this.#start = typeof start === 'string' ? start : 'again';
     this.#ttlMs = ttlMs;
+    this.#facade = facade;
     this.#progress = new CallProgress(call);
     if (typeof start === 'string') return;
     this.#record = start;
@@ -96,14 +103,16 @@ export class TaskRun implements CallTask {
   get attempt(): number {
     return this.#record?.attempt ?? 1;
   }
-
   /** The latest state that is known here. */
   get record(): TaskRecord {
     return this.#record as TaskRecord;
   }
-
   get signal(): AbortSignal {
     return this.#call.signal;
+  }
+
+  get modelAnswers(): boolean {
+    return this.#record?.context.modelAnswers ?? this.#facade?.modelAnswers ?? false;
   }
 
   /** Whose limits it counts against. */
@@ -133,14 +142,7 @@ export class TaskRun implements CallTask {
 
   async #withSlot(handler: () => ToolResult | Promise<ToolResult>): Promise<ToolResult> {
     if (this.#options.concurrency === Number.POSITIVE_INFINITY) return handler();
-    const release = await this.#host.takeSlot(this.entry);
-    this.signal.addEventListener('abort', release, { once: true });
-    try {
-      if (this.#stopped !== undefined) throw this.signal.reason;
-      return await handler();
-    } finally {
-      release();
-    }
+    return runInSlot(await this.#host.takeSlot(this.entry), this.signal, handler);
   }
 
   async #runAsTask(handler: () => ToolResult | Promise<ToolResult>): Promise<ToolResult> {
@@ -152,11 +154,15 @@ export class TaskRun implements CallTask {
 
   async #runWithClient(handler: () => ToolResult | Promise<ToolResult>): Promise<ToolResult> {
     const { start, support, afterMs } = this.#options;
-    if (start === 'when-slow' || support === 'required') this.#adoptAfter(afterMs);
+    if (this.#facade !== undefined) {
+      this.#progress.keepAlive();
+      this.#adoptAfter(this.#facade.afterMs);
+    } else if (start === 'when-slow' || support === 'required') this.#adoptAfter(afterMs);
     try {
       return await handler();
     } finally {
       clearTimeout(this.#slow);
+      this.#progress.stop();
       // A task that is being created is what the client gets, even if the handler was faster.
       await this.#creating;
     }
@@ -175,9 +181,15 @@ export class TaskRun implements CallTask {
   }
 
   async detach(): Promise<void> {
-    if (this.#record !== undefined) return;
-    if (this.#call.settled) return;
+    // A client without tasks gets an id only if the call is slow.
+    if (this.#record !== undefined || this.#facade !== undefined || this.#call.settled) return;
     await this.#becomeTask();
+  }
+
+  /** A model that is to answer can only do so when it has the id of the task. */
+  async prepareInput(requests: readonly InputRequest[]): Promise<void> {
+    if (this.#record !== undefined || !this.modelAnswers || this.#call.settled) return;
+    if (requests.some(({ kind }) => kind === 'elicit')) await this.#becomeTask();
   }
 
   /** False: the task could not be created, and the client waits for the result. */
@@ -203,7 +215,7 @@ export class TaskRun implements CallTask {
       return false;
     }
     if ('existing' in created) {
-      this.#host.answer(call, created.existing);
+      this.#host.answer(call, created.existing, this.#facade !== undefined);
       return true;
     }
     this.#record = created.created;
@@ -217,7 +229,7 @@ export class TaskRun implements CallTask {
       this.stop('cancelled');
       throw this.signal.reason;
     }
-    this.#host.answer(call, this.#record);
+    this.#host.answer(call, this.#record, this.#facade !== undefined);
     call.forgetConnection();
     return true;
   }
@@ -230,6 +242,7 @@ export class TaskRun implements CallTask {
       },
       limits: this.#host.limits,
       replays: this.#options.recover === 'replay',
+      modelAnswers: this.modelAnswers,
       change: (changes) => this.#change(changes),
       idle: (isIdle) => this.#scheduleSuspension(isIdle),
     };
@@ -279,7 +292,7 @@ export class TaskRun implements CallTask {
 
   #finish(): void {
     this.#isOver = true;
-    clearTimeout(this.#message);
+    this.#message.stop();
     clearTimeout(this.#suspension);
     this.#host.stopped(this);
   }
@@ -288,31 +301,20 @@ export class TaskRun implements CallTask {
     if (this.#record === undefined) return this.#progress.send(progress, total, message);
     if (this.#isOver) return;
     const end = Number.isFinite(total) ? total : undefined;
-    this.#setMessage(message ?? (end === undefined ? String(progress) : `${progress}/${end}`));
+    this.#message.set(message ?? (end === undefined ? String(progress) : `${progress}/${end}`));
     if (this.#progress.advance(progress)) this.#host.sendProgress(this.#record, progress, end, message);
   }
 
-  #setMessage(text: string): void {
-    const message = clipMessage(text);
-    clearTimeout(this.#message);
-    const waitMs = this.#messageAtMs + messageIntervalMs - Date.now();
-    const write = (): void => {
-      this.#messageAtMs = Date.now();
-      if (this.record.message === message || this.#isOver) return;
-      this.#change([{ type: 'set-message', message }]).catch(() => {
-        // The next message, or the outcome, is written instead.
-      });
-    };
-    if (waitMs <= 0) return write();
-    this.#message = setTimeout(write, waitMs);
-    (this.#message as { unref?: () => void }).unref?.();
+  #writeMessage(message: string): void {
+    if (this.record.message === message || this.#isOver) return;
+    this.#change([{ type: 'set-message', message }]).catch(() => {
+      // The next message, or the outcome, is written instead.
+    });
   }
 
   log(level: LogLevel, logger: string | undefined, data: unknown): void {
     if (this.#isOver) return;
-    const isError = logLevels.indexOf(level) >= logLevels.indexOf('error');
-    const { logger: log } = this.#call.server;
-    log?.[isError ? 'error' : 'info']('a task logged a message', { task: this.id, tool: this.entry.key, level, data });
+    logMessage(this.#call.server.logger, this.record, level, data);
     this.#host.sendLog(this.record, level, logger, data);
   }
 

@@ -2,8 +2,11 @@
 // loaded when one is called, or when transports prepare the server.
 
 import { methods } from '../../protocol/methods.ts';
-import type { Feature, ServerTasks } from '../contract.ts';
+import type { Catalog } from '../catalog.ts';
+import type { Call, Feature, ServerTasks } from '../contract.ts';
 import { type FeatureInfo, lazyFeature } from '../lazy-feature.ts';
+import type { ListVariant } from '../lists.ts';
+import { addFacadeTools, type FacadeLists, facadeLists } from './facade-tools.ts';
 import type { TasksOptions } from './task-options.ts';
 import type { Tasks, TasksServer } from './tasks.ts';
 
@@ -20,13 +23,16 @@ const rows: readonly (readonly [string, FeatureInfo])[] = [
   [methods.listTasks.name, immediate],
 ];
 
+type FacadeServer = TasksServer & { readonly catalog: Pick<Catalog, 'addTool'> };
+
 export class TaskService implements ServerTasks {
-  readonly #server: TasksServer;
+  readonly #server: FacadeServer;
   readonly #options: TasksOptions;
   #loading: Promise<Tasks> | undefined;
   loaded: Tasks | undefined;
+  #lists: FacadeLists | undefined;
 
-  constructor(server: TasksServer & { readonly features: Map<string, Feature> }, options: TasksOptions) {
+  constructor(server: FacadeServer & { readonly features: Map<string, Feature> }, options: TasksOptions) {
     this.#server = server;
     this.#options = options;
     for (const [method, info] of rows) {
@@ -38,6 +44,17 @@ export class TaskService implements ServerTasks {
         }),
       );
     }
+  }
+
+  /** Adds the tools for clients without tasks, once. */
+  addFacade(): void {
+    if (this.#lists !== undefined) return;
+    this.#lists = facadeLists(this.#options);
+    addFacadeTools(this.#server.catalog, this.#options);
+  }
+
+  listVariant(call: Call): ListVariant<'tools'> | undefined {
+    return this.#lists?.variantFor(call);
   }
 
   load(): Promise<Tasks> {

@@ -51,6 +51,8 @@ export interface TaskContext {
   readonly logLevel?: LogLevel;
   readonly progressToken?: ProgressToken;
   readonly traceparent?: string;
+  /** The client cannot ask its user, and its model may answer forms instead. */
+  readonly modelAnswers?: true;
   readonly sessionKey?: string;
 }
 

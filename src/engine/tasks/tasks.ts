@@ -6,21 +6,27 @@ import { wireErrors } from '../../protocol/errors.ts';
 import type { Peer } from '../../protocol/exchange.ts';
 import type { JsonRpcResponse } from '../../protocol/json-rpc.ts';
 import type { Json, LogLevel, ToolResult } from '../../protocol/model.ts';
-import type { Codec } from '../../protocol/revisions/index.ts';
-import { declaresTasks, encodeCreatedTask, requiredForTasks, type TaskView } from '../../protocol/revisions/tasks.ts';
+import { encodeCreatedTask, type TaskView } from '../../protocol/revisions/tasks.ts';
 import type { ToolEntry } from '../catalog.ts';
 import type { Call, CallServer, LoadedTasks, RecordedInput } from '../contract.ts';
 import { admit } from './admission.ts';
 import { ownerOf } from './declared-tasks.ts';
+import { callFacade, encodeHandle } from './facade.ts';
+import type { FacadeTool } from './facade-tools.ts';
+import { followTasks } from './follow-tasks.ts';
 import { createMemoryTaskStore } from './memory-store.ts';
 import { newRecord } from './new-record.ts';
-import { PollIntervals } from './poll-intervals.ts';
-import { PolledTexts } from './polled-texts.ts';
 import { sealTasks } from './sealed-store.ts';
 import { eventTypes, type ObservedServer, TaskEvents } from './task-events.ts';
 import { TaskFollowers } from './task-followers.ts';
 import { errorResponse } from './task-inputs.ts';
-import { defaultTaskLimits, type ExternalState, type TaskLimits, type TasksOptions } from './task-options.ts';
+import {
+  defaultTaskLimits,
+  type ExternalState,
+  modelsAnswer,
+  type TaskLimits,
+  type TasksOptions,
+} from './task-options.ts';
 import { TaskReader } from './task-reader.ts';
 import { isOpen } from './task-record.ts';
 import { externalOutcome, type RecoveryServer, TaskRecovery } from './task-recovery.ts';
@@ -28,7 +34,7 @@ import type { Created, RunHost, TaskRun } from './task-run.ts';
 import { TaskRunner } from './task-runner.ts';
 import { TaskSpace } from './task-space.ts';
 import type { TaskChange, TaskOutcome, TaskRecord, TaskStore } from './task-store.ts';
-import { viewOf } from './task-view.ts';
+import { TaskViews } from './task-views.ts';
 import { ToolSlots } from './tool-slots.ts';
 
 /** The server of the tasks. */
@@ -46,32 +52,32 @@ const refreshEveryMs = 15_000;
 
 export class Tasks implements LoadedTasks, RunHost {
   readonly server: TasksServer;
+  readonly #options: TasksOptions;
   readonly store: TaskStore;
   readonly limits: TaskLimits;
   readonly service: string;
+  readonly views: TaskViews;
   readonly followers: TaskFollowers;
   readonly events: TaskEvents;
   readonly runner: TaskRunner;
-  readonly #options: TasksOptions;
   readonly runs = new Map<string, TaskRun>();
   readonly #recovery: TaskRecovery;
   readonly #slots = new ToolSlots();
   readonly #space: TaskSpace;
-  readonly #intervals = new PollIntervals();
   readonly #reader = new TaskReader(this);
-  readonly #texts = new PolledTexts();
   readonly #unwatch: (() => void) | undefined;
   #hasStored = false;
   #refreshedAtMs = Date.now();
 
   constructor(server: TasksServer, options: TasksOptions) {
     this.server = server;
+    this.#options = options;
     const store = options.store ?? createMemoryTaskStore();
     this.store = store.durable && server.hasKey ? sealTasks(store, server.sealer) : store;
     this.limits = { ...defaultTaskLimits, ...options.limits };
     this.service = options.service ?? server.identity.name;
     this.#space = new TaskSpace(this.store, this.limits);
-    this.#options = options;
+    this.views = new TaskViews(server.catalog.tools);
     this.followers = new TaskFollowers((record) => this.view(record));
     this.events = new TaskEvents(server);
     this.#recovery = new TaskRecovery(this, server);
@@ -103,19 +109,19 @@ export class Tasks implements LoadedTasks, RunHost {
   }
 
   view(record: TaskRecord): TaskView {
-    const tool = this.server.catalog.tools.get(record.tool);
-    return viewOf(record, tool, this.#intervals.current(record, tool?.task?.pollMs));
-  }
-
-  /** The same for a client that polls, encoded: the interval grows while nothing changes. */
-  polled(record: TaskRecord, codec: Codec): string {
-    this.#intervals.count(record);
-    const pollMs = this.#intervals.current(record, this.server.catalog.tools.get(record.tool)?.task?.pollMs);
-    return this.#texts.get(record, codec, pollMs) ?? this.#texts.add(record, codec, this.view(record));
+    return this.views.view(record);
   }
 
   admit(call: Call, entry: ToolEntry): ToolResult | undefined {
-    return admit(this, call, entry);
+    return admit(this, this.#options, call, entry);
+  }
+
+  get modelsAnswer(): boolean {
+    return modelsAnswer(this.#options);
+  }
+
+  callFacade(tool: FacadeTool, call: Call, args: { readonly [name: string]: unknown }): Promise<ToolResult> {
+    return callFacade(this, tool, call, args);
   }
 
   async create(
@@ -140,7 +146,8 @@ export class Tasks implements LoadedTasks, RunHost {
     return { created: record };
   }
 
-  answer(call: Call, record: TaskRecord): void {
+  answer(call: Call, record: TaskRecord, isFacade: boolean): void {
+    if (isFacade) return call.succeed(encodeHandle(call, record, this), 'detached');
     this.followers.addSession(record, call);
     call.succeed(encodeCreatedTask(this.view(record), call.codec), 'detached');
   }
@@ -213,6 +220,10 @@ export class Tasks implements LoadedTasks, RunHost {
   /** The task of a request, if its caller owns it. All others get the same error. */
   find(call: Call): TaskRecord | Promise<TaskRecord> {
     return this.#reader.find(call);
+  }
+
+  owned(id: string, peer: Peer): TaskRecord | undefined | Promise<TaskRecord | undefined> {
+    return this.#reader.owned(id, peer);
   }
 
   failSealed(record: TaskRecord): Promise<TaskRecord | undefined> {
@@ -297,27 +308,12 @@ export class Tasks implements LoadedTasks, RunHost {
     this.followers.deliverSoon();
   }
 
-  async acceptedIds(call: Call, ids: readonly string[]): Promise<readonly string[]> {
-    if (!declaresTasks(call.capabilities)) throw wireErrors.missingCapability(requiredForTasks);
-    const owner = ownerOf(call.peer);
-    const records = await Promise.all([...new Set(ids)].map((id) => this.#reader.read(id)));
-    return records.flatMap((record) => (record !== undefined && record.owner === owner ? [record.id] : []));
+  acceptedIds(call: Call, ids: readonly string[]): Promise<readonly string[]> {
+    return this.#reader.acceptedIds(call, ids);
   }
 
   follow(call: Call, ids: readonly string[]): () => void {
-    let isOpenStream = true;
-    for (const id of ids) {
-      (async () => this.#reader.read(id))().then(
-        (record) => {
-          if (isOpenStream && record !== undefined) this.followers.subscribe(record, call);
-        },
-        (error: unknown) => this.server.logger?.error('a task could not be followed', { task: id, error }),
-      );
-    }
-    return () => {
-      isOpenStream = false;
-      for (const id of ids) this.followers.unsubscribe(id, call);
-    };
+    return followTasks(this.#reader, this.followers, call, ids);
   }
 
   sendProgress(record: TaskRecord, progress: number, total: number | undefined, message: string | undefined): void {

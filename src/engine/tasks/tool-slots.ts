@@ -1,5 +1,20 @@
 // How many tasks of one tool run at a time in this process. More wait in the order in which they came.
 
+/** Runs a handler. Its slot is free again when it has ended or was told to stop. */
+export async function runInSlot<T>(
+  release: () => void,
+  signal: AbortSignal,
+  handler: () => T | Promise<T>,
+): Promise<T> {
+  signal.addEventListener('abort', release, { once: true });
+  try {
+    signal.throwIfAborted();
+    return await handler();
+  } finally {
+    release();
+  }
+}
+
 interface Slots {
   taken: number;
   readonly waiting: (() => void)[];

@@ -14,8 +14,9 @@ import { checkNotificationHeaders, checkPresentHeaders, checkRequiredHeaders } f
 import { createStatelessCodec } from './stateless.ts';
 
 export type { ChangeNotification, Codec, ListItemTypes, ServerDescription } from './codec.ts';
+export { declaresTasks } from './extensions.ts';
 export { checkParamHeaders, decodeHeaderValue, encodeHeaderValue, type HeaderParam, headerParams } from './headers.ts';
-export { isWrapped } from './structured.ts';
+export { eitherSchema, isWrapped } from './structured.ts';
 
 /** Names of the handshake revisions, oldest first. */
 export const handshakeRevisions: readonly string[] = handshakeDialects.map((each) => each.date);

@@ -12,9 +12,7 @@ export function isWrapped(outputSchema: Schema | undefined, value?: unknown): bo
 
 /** The schema of the wrapped value. Local references move down with the schema they point into. */
 export function wrapSchema(schema: Schema): Schema {
-  // A schema with its own base keeps it: its references already resolve inside itself.
-  const inner = '$id' in schema ? schema : moveReferences(schema);
-  const { $schema, ...rest } = inner as Record<string, unknown>;
+  const { $schema, ...rest } = movedTo('/properties/result', schema);
   return {
     ...($schema === undefined ? {} : { $schema }),
     type: 'object',
@@ -23,15 +21,31 @@ export function wrapSchema(schema: Schema): Schema {
   };
 }
 
-function moveReferences(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(moveReferences);
+/** The schema of a value that matches one of two schemas. It describes an object if the first one does. */
+export function eitherSchema(schema: Schema, other: Schema): Schema {
+  const { $schema, ...rest } = movedTo('/anyOf/0', schema);
+  return {
+    ...($schema === undefined ? {} : { $schema }),
+    ...(schema['type'] === 'object' ? { type: 'object' } : {}),
+    anyOf: [rest, other],
+  };
+}
+
+/** A schema that moves into another one, with its references. */
+function movedTo(pointer: string, schema: Schema): Record<string, unknown> {
+  // A schema with its own base keeps it: its references already resolve inside itself.
+  return ('$id' in schema ? schema : moveReferences(schema, pointer)) as Record<string, unknown>;
+}
+
+function moveReferences(value: unknown, pointer: string): unknown {
+  if (Array.isArray(value)) return value.map((each) => moveReferences(each, pointer));
   if (!isObject(value)) return value;
   const moved: Record<string, unknown> = {};
   for (const [key, each] of Object.entries(value)) {
     if (key === '$ref' && typeof each === 'string' && (each === '#' || each.startsWith('#/'))) {
-      moved[key] = `#/properties/result${each.slice(1)}`;
+      moved[key] = `#${pointer}${each.slice(1)}`;
     } else if (key === 'const' || key === 'enum' || key === 'default' || key === 'examples') moved[key] = each;
-    else moved[key] = moveReferences(each);
+    else moved[key] = moveReferences(each, pointer);
   }
   return moved;
 }

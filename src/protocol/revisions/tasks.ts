@@ -4,7 +4,7 @@
 
 import { isObject, notificationText, requestText } from '../json-rpc.ts';
 import { metaKeys } from '../meta.ts';
-import type { Capabilities, LogLevel, ProgressToken, RequestId, ToolResult } from '../model.ts';
+import type { LogLevel, ProgressToken, RequestId, ToolResult } from '../model.ts';
 import type { TaskState, TaskStatus } from '../task.ts';
 import type { Codec } from './codec.ts';
 import { tasksExtension } from './extensions.ts';
@@ -23,12 +23,6 @@ export interface TaskView extends Omit<TaskState, 'status'> {
 }
 
 type Fields = { readonly [key: string]: unknown };
-
-/** Whether a client that sent these capabilities with its request can be answered with a task. */
-export function declaresTasks(capabilities: Capabilities): boolean {
-  const { extensions } = capabilities;
-  return isObject(extensions) && isObject(extensions[tasksExtension]);
-}
 
 /** What a client must declare before it can be answered with a task. */
 export const requiredForTasks = { extensions: { [tasksExtension]: {} } } as const;
