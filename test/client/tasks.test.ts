@@ -3,6 +3,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Client, type ConnectOptions, connect, type TaskHandle } from '../../src/client/index.ts';
+import { awaitedLater } from '../support/rejection.ts';
 import { type Listening, startListening } from './third-party.ts';
 
 const program = fileURLToPath(new URL('../support/task-program.mjs', import.meta.url));
@@ -49,7 +50,7 @@ describe.each(combinations)('over %s with %s', (transport, revision, target) => 
       const onTask = (created: TaskHandle): void => {
         task = created;
       };
-      const called = textOf(client.callTool('count', {}, { task: 'prefer', onTask }));
+      const called = awaitedLater(textOf(client.callTool('count', {}, { task: 'prefer', onTask })));
       await expect.poll(() => task?.info?.statusMessage, { timeout: 10_000 }).toBe('step 1 of 2');
       expect(await textOf(client.callTool('continue'))).toBe('1');
       expect(await called).toBe('counted');
@@ -60,7 +61,7 @@ describe.each(combinations)('over %s with %s', (transport, revision, target) => 
   test('without tasks the same call waits for its result', () =>
     using(async (client) => {
       const onTask = () => expect.unreachable('there is no task');
-      const called = textOf(client.callTool('count', {}, { task: 'never', onTask }));
+      const called = awaitedLater(textOf(client.callTool('count', {}, { task: 'never', onTask })));
       await expect.poll(() => textOf(client.callTool('continue')), { timeout: 10_000 }).toBe('1');
       expect(await called).toBe('counted');
     }));
@@ -121,12 +122,37 @@ describe.each(combinations)('over %s with %s', (transport, revision, target) => 
       await expect(client.tasks.attach('no-such-task')).rejects.toMatchObject({ code: 'task-gone' });
     }));
 
+  test('a client that is closed rejects what waits for tasks to its callers only', async () => {
+    const rejected: unknown[] = [];
+    const note = (error: unknown): void => void rejected.push(error);
+    process.on('unhandledRejection', note);
+    try {
+      const client = await open();
+      const started = await client.tasks.start('endless');
+      const attached = await client.tasks.attach(started.id as string);
+      const called = new Promise<TaskHandle>((resolve, reject) => {
+        client.callTool('endless', {}, { onTask: resolve }).then(() => reject(new Error('it ended')), note);
+      });
+      const waits = [started.wait(), started.wait(), attached.wait()].map((wait) => wait.catch(note));
+      const task = await called;
+      await client.close();
+      await Promise.all(waits);
+      await expect(task.wait()).rejects.toMatchObject({ code: 'closed' });
+      for (let n = 0; n < 5; n++) await new Promise((resolve) => setTimeout(resolve, 5));
+      // One for each caller, and none that no caller has handled.
+      expect(rejected).toHaveLength(4);
+      for (const error of rejected) expect(error).toMatchObject({ code: 'closed' });
+    } finally {
+      process.off('unhandledRejection', note);
+    }
+  });
+
   test.runIf(revision === '2026-07-28')('the end of a task that is polled rarely is announced', async () => {
     const messages: string[] = [];
     const onMessage = (_direction: string, text: string) => void messages.push(text);
     await using(
       async (client) => {
-        const called = textOf(client.callTool('rare'));
+        const called = awaitedLater(textOf(client.callTool('rare')));
         const acknowledged = () => messages.some((text) => /subscriptions\/acknowledged.*taskIds/.test(text));
         await expect.poll(acknowledged, { timeout: 15_000 }).toBe(true);
         await client.callTool('continue');

@@ -129,18 +129,25 @@ export class HttpClient {
 
   #explain(error: unknown): ClientError {
     if (error instanceof ProxyError) return clientErrors.unreachable(this.#url.href, error.message, error);
-    const { code, cause, message } = error as NodeJS.ErrnoException & { cause?: unknown };
+    const { cause, message } = error as Error & { cause?: unknown };
+    const code = codeOf(error);
     if (code?.startsWith('ERR_INVALID_') || code === 'ERR_HTTP_INVALID_HEADER_VALUE') {
       return clientErrors.configuration(`A header cannot be sent: ${message}`, error);
     }
-    const inner = cause instanceof Error ? (cause as NodeJS.ErrnoException) : undefined;
-    const known = code ?? inner?.code;
+    const inner = cause instanceof Error ? cause : undefined;
+    const known = code ?? codeOf(inner);
     const why = inner?.message || message || known || 'no reason given';
     const unsent = known !== undefined && neverArrived.includes(known);
     return unsent
       ? clientErrors.unreachable(this.#url.href, why, error)
       : clientErrors.lost(this.#url.href, why, '', error);
   }
+}
+
+/** The code of an error of Node; what `fetch` throws when it is aborted has a number. */
+function codeOf(error: unknown): string | undefined {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  return typeof code === 'string' ? code : undefined;
 }
 
 /** Failures before anything could have reached the server. */
