@@ -73,6 +73,44 @@ describe.skipIf(!available)('in the sandbox', () => {
     expect(await call('list_workers')).toEqual({ workers: [] });
   });
 
+  test('a client with tasks gets the worker as a task, which ends with it; cancelling the task stops the worker', async () => {
+    const { server, call } = await open();
+    const client = new TestClient(server);
+    const declared = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+    const { result: described } = await client.stateless('server/discover', {}, declared);
+    expect(described.capabilities).toMatchObject(declared);
+    const start = async (args: object): Promise<string> => {
+      const { result } = await client.stateless('tools/call', { name: 'start_worker', arguments: args }, declared);
+      expect(result).toMatchObject({ resultType: 'task', status: 'working' });
+      return result.taskId;
+    };
+    const untilTask = async (taskId: string, isReached: (task: Message['result']) => boolean) => {
+      for (;;) {
+        const { result } = await client.stateless('tasks/get', { taskId }, declared);
+        if (isReached(result)) return result;
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    };
+    const ended = await untilTask(
+      await start({ program: 'sh', args: ['-c', 'read line; echo "got $line"'], message: 'coal' }),
+      ({ status }) => status === 'completed',
+    );
+    expect(JSON.parse(ended.result.content[0].text)).toMatchObject({
+      status: 'exited',
+      exitCode: 0,
+      lastOutput: 'got coal\n',
+    });
+    const taskId = await start({ program: 'cat' });
+    const { statusMessage } = await untilTask(taskId, (task) => /is running/.test(task.statusMessage ?? ''));
+    const id = /Worker (\S+) is running/.exec(statusMessage)?.[1] as string;
+    // It is a worker like any other.
+    const { next } = await call('message_worker', { id, text: 'hello' });
+    expect(await call('read_worker', { id, from: next, wait_ms: 10_000 })).toMatchObject({ output: 'hello\n' });
+    await client.stateless('tasks/cancel', { taskId }, declared);
+    await untilTask(taskId, ({ status }) => status === 'cancelled');
+    await until(call, id, 'stopped');
+  });
+
   test('S3-16 S3-17: workers are resources of a scheme of their own, as JSON and as text', async () => {
     const { client, call } = await open();
     const { id } = await call('start_worker', {

@@ -20,7 +20,12 @@ export const orchestratorProfile: Profile = {
       name: 'claude-code-mcp-server',
       version: '1.0.0',
       rules: empiricalRules,
-      capabilities: { tools: {}, resources: { subscribe: true, listChanged: true } },
+      capabilities: {
+        tools: {},
+        resources: { subscribe: true, listChanged: true },
+        // 2024-11-05 has no tasks and does not declare them; stateless clients see the extension.
+        tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
+      },
       logging: false,
       logger,
       ...persistentState,

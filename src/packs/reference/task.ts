@@ -1,4 +1,4 @@
-// long_running_task: takes a while, reports its progress, and can be cancelled.
+// long_running_task: takes a while, reports its progress, and can be cancelled. Clients with tasks get a task.
 
 import type { Context } from '../../engine/context.ts';
 import type { Server } from '../../engine/server.ts';
@@ -28,6 +28,7 @@ export function installTask(server: Server): void {
       },
       required: [],
     } as const,
+    task: 'optional',
     // A little more than the arguments allow, so that the longest allowed call still ends successfully.
     timeoutMs: (maxSeconds + 60) * 1000,
     run: async ({ steps = defaultSteps, delay = defaultDelaySeconds }, ctx) => {

@@ -16,6 +16,8 @@ const defaultReadChars = 16 * 1024;
 const mostReadChars = 256 * 1024;
 const maxMessageChars = 64 * 1024;
 const maxWaitMs = 30_000;
+/** How often the status of a worker is looked at that prints nothing, for the task that follows it. */
+const followMs = 1_000;
 
 /** Callers learn which programs are allowed, operators how to allow others. */
 function toFailure(error: SandboxError, programs: readonly string[]): string {
@@ -23,6 +25,25 @@ function toFailure(error: SandboxError, programs: readonly string[]): string {
     return error.remedy === '' ? error.message : `${error.message}. ${error.remedy}`;
   const allowed = programs.length === 0 ? 'none is allowed' : `allowed: ${programs.join(', ')}`;
   return `${error.message} (${allowed}; the operator can allow programs with --allow-command)`;
+}
+
+/** Follows a worker that is a task. Cancelling the task stops the worker. */
+async function untilEnded(worker: Worker, ctx: Context): Promise<Readonly<Record<string, unknown>>> {
+  let reports = 0;
+  let reported = '';
+  while (worker.isAlive && !ctx.signal.aborted) {
+    const { id: own, status, restarts } = worker.record;
+    const message = `Worker ${own} is ${status}${restarts === 0 ? '' : ` (restarts: ${restarts})`}`;
+    if (message !== reported) await ctx.progress(++reports, undefined, message);
+    reported = message;
+    // Also wakes when the worker ends, and the status of one that prints nothing is looked at now and then.
+    await worker.output.waitBeyond(worker.output.end, followMs, ctx.signal);
+  }
+  if (worker.isAlive) {
+    await worker.stop();
+    throw ctx.signal.reason;
+  }
+  return { ...viewOf(worker), lastOutput: readOutput(worker, undefined, defaultReadChars).output };
 }
 
 export function installTools(server: Server, supervisor: WorkerSupervisor, programs: readonly string[]): void {
@@ -50,6 +71,8 @@ export function installTools(server: Server, supervisor: WorkerSupervisor, progr
       },
       required: ['program'],
     } as const,
+    // A client with tasks gets the worker as a task, which ends with it. Others get its state at once.
+    task: { start: 'on-detach', recover: 'fail' },
     run: async ({ program, args = [], name, cwd, restart = 'never', message }, ctx) => {
       const owner = principalKey(ctx.principal);
       try {
@@ -59,7 +82,8 @@ export function installTools(server: Server, supervisor: WorkerSupervisor, progr
           ...(cwd === undefined ? {} : { cwd }),
         });
         if (message !== undefined) worker.message(`${message}\n`);
-        return viewOf(worker);
+        await ctx.detach();
+        return ctx.task === undefined ? viewOf(worker) : await untilEnded(worker, ctx);
       } catch (error) {
         if (!(error instanceof SandboxError)) throw error;
         throw new WorkerError(toFailure(error, programs), { cause: error });

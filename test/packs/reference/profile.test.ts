@@ -210,6 +210,29 @@ test('S1-29 S1-43: a long task reports each step to the token of its caller, and
   expect(client.received.some((each) => each.id === 'long')).toBe(false);
 });
 
+test('a client with tasks gets the long task as a task, with its steps as status', async () => {
+  const client = new TestClient(server);
+  const declared = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+  const params = { name: 'long_running_task', arguments: { steps: 4, delay: 0.3 } };
+  const { result: created } = await client.stateless('tools/call', params, declared);
+  expect(created).toMatchObject({ resultType: 'task', status: 'working' });
+  const messages = new Set<string>();
+  for (;;) {
+    const { result } = await client.stateless('tasks/get', { taskId: created.taskId }, declared);
+    if (result.statusMessage !== undefined) messages.add(result.statusMessage);
+    if (result.status === 'completed') {
+      expect(result.result.content).toEqual([{ type: 'text', text: 'Completed 4 steps' }]);
+      break;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  expect([...messages].every((message) => /^Step \d of 4$/.test(message))).toBe(true);
+  expect(messages.size).toBeGreaterThan(0);
+  // Without the extension the same call waits.
+  const waited = await client.stateless('tools/call', { ...params, arguments: { steps: 3, delay: 0.3 } });
+  expect(text(waited)).toBe('Completed 3 steps');
+});
+
 test('a long task that would take more than five minutes is not begun', async () => {
   const client = await open();
   const answer = await client.call('long_running_task', { steps: 6, delay: 60 });
