@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { compileGlob } from '../glob.ts';
+import { compileGlob } from '../../protocol/glob.ts';
 import { cleanText } from '../hygiene.ts';
 import { type AuditEntry, parseEntry } from './entry.ts';
 import { currentFile, logNames } from './files.ts';

@@ -1,8 +1,8 @@
 // Prepares untrusted values for the log: no secrets, no clipboard contents, no long texts.
 
 import { hash } from 'node:crypto';
+import { compileGlobs, type Glob } from '../../protocol/glob.ts';
 import { canonicalJson } from '../../schema/index.ts';
-import { compileGlobs, type Glob } from '../glob.ts';
 import { createRedactor } from '../redact.ts';
 import type { AuditOptions, FieldRule } from './contract.ts';
 

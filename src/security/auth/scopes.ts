@@ -3,9 +3,9 @@
 
 import type { ChangeFilter, Middleware, RequestInfo } from '../../engine/ports.ts';
 import { wireErrors } from '../../protocol/errors.ts';
+import { compileGlobs } from '../../protocol/glob.ts';
 import { methods } from '../../protocol/methods.ts';
 import { inSlices } from '../../protocol/slices.ts';
-import { compileGlobs } from '../glob.ts';
 import { variantsOf } from '../uri-variants.ts';
 import { challengeOf } from './bearer.ts';
 import { hasScopes } from './claims.ts';

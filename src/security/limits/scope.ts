@@ -3,7 +3,7 @@
 
 import type { RequestInfo } from '../../engine/ports.ts';
 import { callerKey } from '../../protocol/caller-budget.ts';
-import { compileGlobs, type Glob } from '../glob.ts';
+import { compileGlobs, type Glob } from '../../protocol/glob.ts';
 
 /**
  * What a limit counts separately: each caller (the principal, or the address where there is none) or each tool; `global`

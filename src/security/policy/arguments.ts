@@ -1,9 +1,9 @@
 // Constraints on the arguments of tools: the argument rules of a policy, compiled.
 
+import { compileGlobs, type Glob } from '../../protocol/glob.ts';
 import type { Principal } from '../../protocol/principal.ts';
 import { compileEagerly } from '../../schema/eager.ts';
 import { formatIssues, type JsonSchema } from '../../schema/index.ts';
-import { compileGlobs, type Glob } from '../glob.ts';
 import { type CompiledAudience, compileAudience } from './access.ts';
 import { type ArgumentRule, type Policy, PolicyError } from './contract.ts';
 
