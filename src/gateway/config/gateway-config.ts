@@ -1,0 +1,169 @@
+// The configuration of a gateway after it was read: every key has its value or its default. Only types; how a file
+// becomes this is in read-gateway-config.ts.
+
+import type { ServerEntry } from '../../client/index.ts';
+import type { Json, Root, ToolAnnotations } from '../../protocol/model.ts';
+
+/** A gateway: its servers in the order of the file, and its views. */
+export interface GatewayConfig {
+  readonly servers: readonly UpstreamConfig[];
+  /** The named views. The default view, with all servers, is `defaultView`. */
+  readonly views: readonly ViewConfig[];
+  readonly defaultView: ViewConfig;
+  /** Which tools may be called by their bare name: of servers with app pages, any that is unique, none. */
+  readonly bareNames: BareNames;
+  /** How long calls of a server that was removed or changed may still run. */
+  readonly drainMs: number;
+  /** How long a list waits for a server that was never seen before. */
+  readonly firstListMs: number;
+  /** Whether lists are kept on disk between two starts. */
+  readonly catalog: boolean;
+}
+
+export type BareNames = 'apps' | 'unique' | 'off';
+
+/** Which callers share a connection to a server: all, those of one principal, of one session, or none. */
+export type Isolation = 'shared' | 'principal' | 'session' | 'call';
+
+export type InputKind = 'elicitation' | 'sampling' | 'roots';
+
+/** Names (globs) that are shown; what is excluded is not shown, even if it is included. */
+export interface ItemFilter {
+  /** Absent: all. */
+  readonly include?: readonly string[] | undefined;
+  readonly exclude: readonly string[];
+}
+
+/** How one tool is shown differently from what its server says. */
+export interface ToolOverride {
+  /** Its name at the gateway, before the prefix is added. */
+  readonly name?: string | undefined;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly annotations?: ToolAnnotations | undefined;
+  /** Arguments that are not shown and that callers cannot send. */
+  readonly hideArguments: readonly string[];
+  /** Values that are sent with every call; these arguments are not shown and callers cannot send them. */
+  readonly defaults: Readonly<Record<string, Json>>;
+}
+
+/** When a server that ended is started again. */
+export interface RestartConfig {
+  readonly minMs: number;
+  readonly maxMs: number;
+  /** After so many failures within `withinMs` it is down. */
+  readonly tries: number;
+  readonly withinMs: number;
+}
+
+/** How the gateway authenticates itself at a server. */
+export type UpstreamAuth =
+  | { readonly kind: 'none' }
+  /** The headers of the entry. */
+  | { readonly kind: 'headers' }
+  | {
+      readonly kind: 'oauth';
+      readonly scopes?: readonly string[] | undefined;
+      readonly clientId?: string | undefined;
+      readonly clientSecret?: string | undefined;
+      readonly resource?: string | undefined;
+      readonly extraParams?: Readonly<Record<string, string>> | undefined;
+    }
+  | {
+      readonly kind: 'client-credentials';
+      readonly clientId: string;
+      readonly clientSecret?: string | undefined;
+      /** PEM file of the key that signs the assertion, instead of a secret. */
+      readonly privateKeyFile?: string | undefined;
+      readonly keyAlgorithm?: string | undefined;
+      readonly scopes?: readonly string[] | undefined;
+      readonly resource?: string | undefined;
+    };
+
+/** The sandbox of a command. */
+export interface UpstreamSandbox {
+  readonly readOnly: readonly string[];
+  readonly writable: readonly string[];
+  readonly network: 'none' | 'host';
+}
+
+/** One server behind the gateway. */
+export interface UpstreamConfig {
+  /** The name of the entry. */
+  readonly name: string;
+  /** Unique; the text before `__` in names, and the last part of `/mcp/s/<slug>`. */
+  readonly slug: string;
+  /** SHA-256 of everything in this entry: an unchanged digest means an unchanged server. */
+  readonly digest: string;
+  /** SHA-256 of the slug and of the command with its arguments, or of the origin and path: what pins belong to. */
+  readonly identity: string;
+  /** What to connect to. */
+  readonly entry: ServerEntry;
+  readonly disabled: boolean;
+  /** False: names without prefix, except where an earlier server has the same name. */
+  readonly prefix: boolean;
+  readonly tools: ItemFilter;
+  readonly prompts: ItemFilter;
+  /** Globs of URIs and of URI templates. */
+  readonly resources: ItemFilter;
+  /** By the server's own name of the tool. */
+  readonly override: Readonly<Record<string, ToolOverride>>;
+  readonly isolation: Isolation;
+  readonly start: 'lazy' | 'eager';
+  /** 0: never stopped. */
+  readonly idleMs: number;
+  readonly restart: RestartConfig;
+  readonly maxProcesses: number;
+  readonly timeoutMs: number;
+  readonly maxTimeoutMs: number;
+  readonly revision: string;
+  readonly auth: UpstreamAuth;
+  /** Lower case. */
+  readonly forwardHeaders: readonly string[];
+  /** Returned when no client can be asked. */
+  readonly roots: readonly Root[] | undefined;
+  /** The input requests of the server that may be passed on. */
+  readonly asks: readonly InputKind[];
+  readonly pin: 'off' | 'warn' | 'block';
+  readonly newTools: 'allow' | 'hold';
+  readonly refreshMs: number;
+  readonly maxResultBytes: number;
+  readonly required: boolean;
+  /** Validate arguments here, before the server does. */
+  readonly validate: boolean;
+  /** Send the name and version of the caller's client in `_meta["mooring/client"]`. */
+  readonly identify: boolean;
+  /** Variables of our environment that a command gets besides the minimum and `env`. */
+  readonly inheritEnv: readonly string[];
+  readonly sandbox: UpstreamSandbox | undefined;
+}
+
+/** A selection of servers and their items, with an address of its own: `/mcp/v/<name>`. */
+export interface ViewConfig {
+  /** Empty for the default view. */
+  readonly name: string;
+  /** Slugs; `*`: all. */
+  readonly servers: readonly string[] | '*';
+  /** Globs of exposed names. */
+  readonly tools: ItemFilter;
+  readonly prompts: ItemFilter;
+  /** Globs of URIs and URI templates. */
+  readonly resources: ItemFilter;
+  /** `search`: lists show `shortList` and the search tools. `auto`: search if the list exceeds `maxListBytes`. */
+  readonly mode: 'all' | 'search' | 'auto';
+  /** Exposed names that are listed although the view has search tools. */
+  readonly shortList: readonly string[];
+  /** A longer list of tools is reported, or makes the view a search view with `auto`. */
+  readonly maxListBytes: number;
+  /** Who may use the view. Absent: every caller that may use the gateway. */
+  readonly allow: ViewAccess | undefined;
+  /** Put before the instructions of the servers. */
+  readonly instructions: string | undefined;
+}
+
+/** A caller that has one of these ids, or all of these scopes. */
+export interface ViewAccess {
+  /** Globs of principal ids. */
+  readonly principals: readonly string[];
+  readonly scopes: readonly string[];
+}

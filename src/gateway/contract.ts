@@ -1,0 +1,60 @@
+// The interfaces between the parts of the gateway: the lists of a server, where they are kept, and how they are checked
+// before they are shown. Only types.
+
+import type { Prompt, Resource, ResourceTemplate, Tool } from '../protocol/model.ts';
+import type { UpstreamConfig } from './config/gateway-config.ts';
+
+/** Everything that a server lists, all pages. */
+export interface UpstreamLists {
+  readonly tools: readonly Tool[];
+  readonly prompts: readonly Prompt[];
+  readonly resources: readonly Resource[];
+  readonly resourceTemplates: readonly ResourceTemplate[];
+  /** What the server said when it was connected to. */
+  readonly instructions?: string | undefined;
+  /** Its capabilities: what can be declared to clients. */
+  readonly capabilities?: Readonly<Record<string, unknown>> | undefined;
+  /** The protocol revision that was used. */
+  readonly revision?: string | undefined;
+}
+
+/** The last known lists of servers, by the digest of their entry. */
+export interface CatalogCache {
+  /** Undefined if there are none, or they cannot be read. */
+  read(digest: string): CachedLists | undefined;
+  /** Failures are logged, never thrown: a gateway works without the cache. */
+  write(digest: string, lists: UpstreamLists): void;
+}
+
+export interface CachedLists {
+  readonly lists: UpstreamLists;
+  /** When they were read from the server. */
+  readonly atMs: number;
+}
+
+/** Compares the tools of servers with those that were accepted. */
+export interface PinChecker {
+  /**
+   * Compares, records tools seen for the first time, and says which may be shown. Call it with every list that was read
+   * from the server, and before the first call after a reconnect.
+   */
+  check(server: UpstreamConfig, tools: readonly Tool[]): PinReport;
+}
+
+export interface PinReport {
+  /** The tools that may be shown and called, in the order of the server. */
+  readonly shown: readonly Tool[];
+  /** Tools that may not be called, with the sentence for the caller; by the server's own name. */
+  readonly withheld: ReadonlyMap<string, string>;
+  /** What is different from what was accepted; empty if nothing is. */
+  readonly changes: readonly PinChange[];
+}
+
+export interface PinChange {
+  readonly tool: string;
+  readonly kind: 'new' | 'changed' | 'renamed' | 'removed';
+  /** The former name of a renamed tool. */
+  readonly formerName?: string | undefined;
+  /** Whether the tool is withheld because of it. */
+  readonly withheld: boolean;
+}

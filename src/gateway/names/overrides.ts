@@ -1,0 +1,53 @@
+// Overrides: a tool that is shown differently from what its server says, and the arguments that its server gets.
+
+import type { Tool } from '../../protocol/model.ts';
+import type { ToolOverride } from '../config/gateway-config.ts';
+
+type Schema = { readonly [key: string]: unknown };
+
+/** The tool as it is shown. Arguments that are hidden or have a fixed value are not in its schema. */
+export function overrideTool(tool: Tool, override: ToolOverride | undefined): Tool {
+  if (override === undefined) return tool;
+  const { name, title, description, annotations } = override;
+  const hidden = hiddenArguments(override);
+  return {
+    ...tool,
+    ...(name === undefined ? {} : { name }),
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(annotations === undefined ? {} : { annotations: { ...tool.annotations, ...annotations } }),
+    ...(hidden.size === 0 ? {} : { inputSchema: withoutArguments(tool.inputSchema, hidden) }),
+  };
+}
+
+/** The arguments for the server. What a caller sends for a hidden argument is dropped: it was never offered. */
+export function overrideArguments(
+  args: Readonly<Record<string, unknown>> | undefined,
+  override: ToolOverride | undefined,
+): Readonly<Record<string, unknown>> | undefined {
+  if (override === undefined) return args;
+  const hidden = hiddenArguments(override);
+  if (hidden.size === 0) return args;
+  const kept = Object.entries(args ?? {}).filter(([name]) => !hidden.has(name));
+  return Object.fromEntries([...kept, ...Object.entries(override.defaults)]);
+}
+
+function hiddenArguments({ hideArguments, defaults }: ToolOverride): ReadonlySet<string> {
+  return new Set([...hideArguments, ...Object.keys(defaults)]);
+}
+
+function withoutArguments(schema: Schema, hidden: ReadonlySet<string>): Schema {
+  const { properties, required } = schema;
+  const kept = Object.entries(isObject(properties) ? properties : {}).filter(([name]) => !hidden.has(name));
+  const needed = Array.isArray(required) ? required.filter((name) => !hidden.has(name)) : undefined;
+  const { required: _required, ...rest } = schema;
+  return {
+    ...rest,
+    ...(isObject(properties) ? { properties: Object.fromEntries(kept) } : {}),
+    ...(needed === undefined || needed.length === 0 ? {} : { required: needed }),
+  };
+}
+
+function isObject(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
