@@ -9,7 +9,7 @@ import type { ClientConnection } from './connection.ts';
 import type { Deadlines } from './deadline.ts';
 import { ClientError, clientErrors } from './errors.ts';
 import type { InputResponder } from './input-requests.ts';
-import { linksToVisit, respondToInputRequests, visitLinks } from './input-required.ts';
+import { InputRequiredError, linksToVisit, respondToInputRequests, visitLinks } from './input-required.ts';
 import type { CallOwner, OutgoingCall } from './outgoing-call.ts';
 import { pause, pauseMs, type ResolvedRetry, transience } from './retry.ts';
 
@@ -85,6 +85,10 @@ export class CallRunner implements CallOwner {
   // What calls report.
 
   inputRequired(call: OutgoingCall, reading: Extract<DecodedResult, { kind: 'input-required' }>): void {
+    if (call.options.inputRequired === 'throw') {
+      call.reject(new InputRequiredError(call.method, reading.requests, reading.state));
+      return;
+    }
     void this.#respondToInput(call, reading);
   }
 
@@ -97,7 +101,7 @@ export class CallRunner implements CallOwner {
     } else if (error.serverError?.code === errorRows.headerMismatch.code && call.onHeaderMismatch !== undefined)
       void this.#retryAfterMismatch(call);
     else {
-      const links = linksToVisit(error);
+      const links = call.options.inputRequired === 'throw' ? undefined : linksToVisit(error);
       if (links !== undefined) void this.#visit(call, links, error);
       else if (this.#mayRepeat(call, error)) void this.#repeat(call, error);
       else call.reject(error);
@@ -169,14 +173,18 @@ export class CallRunner implements CallOwner {
 
   async #respondToInput(call: OutgoingCall, result: Extract<DecodedResult, { kind: 'input-required' }>): Promise<void> {
     await this.#retryWith(call, async (codec, signal) => {
-      call.retryFields = await respondToInputRequests(call.method, result, this.#options.inputs, codec, signal);
+      call.retryFields = await respondToInputRequests(call.method, result, this.#options.inputs, codec, {
+        signal,
+        call: call.options,
+      });
     });
   }
 
   /** Links are an error's, not a result's: the request is simply sent again once they were visited. */
   async #visit(call: OutgoingCall, links: readonly Params[], error: ClientError): Promise<void> {
     await this.#retryWith(call, async (codec, signal) => {
-      if (!(await visitLinks(call.method, links, this.#options.inputs, codec, signal))) throw error;
+      if (!(await visitLinks(call.method, links, this.#options.inputs, codec, { signal, call: call.options })))
+        throw error;
       call.retryFields = '';
     });
   }

@@ -3,7 +3,7 @@
 
 import { isObject } from '../protocol/json-rpc.ts';
 import { type Logger, silentLogger } from '../protocol/logger.ts';
-import { methods } from '../protocol/methods.ts';
+import { methodRow, methods } from '../protocol/methods.ts';
 import type {
   Capabilities,
   Completion,
@@ -24,7 +24,7 @@ import type { ClientConnection, ClientConnectionEvents } from './connection.ts';
 import type { Deadlines } from './deadline.ts';
 import type { ClientError } from './errors.ts';
 import { type CompletionRequest, complete } from './features/completion.ts';
-import type { FeatureContext } from './features/feature-context.ts';
+import { type FeatureContext, offers } from './features/feature-context.ts';
 import { announceRoots, ping } from './features/lifecycle.ts';
 import type { Page } from './features/lists.ts';
 import { Logging, toLogMessage } from './features/logging.ts';
@@ -124,6 +124,12 @@ export class Client {
     return isObject(declared) && declared['listChanged'] === true;
   }
 
+  /** Whether the server offers a method of the protocol, as far as it says so. */
+  offers(method: string): boolean {
+    const row = methodRow(method);
+    return row !== undefined && offers(this.#kit, row);
+  }
+
   /** Whether changes are only sent to subscriptions. */
   get mustListen(): boolean {
     return this.#kit.latest.codec?.requests.has(methods.listen.name) === true;
@@ -137,6 +143,16 @@ export class Client {
   /** The last 64 KiB the server's process wrote to stderr; empty where there is no process. */
   get stderr(): string {
     return this.#kit.latest.transport.stderr ?? '';
+  }
+
+  /** The id of the server's process, where this client started one. */
+  get pid(): number | undefined {
+    return this.#kit.latest.transport.pid;
+  }
+
+  /** How many messages the current connection has received: whether anything arrives at all. */
+  get received(): number {
+    return this.#kit.latest.received;
   }
 
   // Tools.
@@ -277,9 +293,9 @@ export class Client {
       unexpected: reportUnexpectedOutput(options, logger),
       seen: onMessage === undefined ? undefined : guarded(onMessage, 'onMessage', logger),
       telemetry: options.telemetry,
-      notified(method, params, standing) {
+      notified(method, params, standing, during) {
         const known = client();
-        if (known !== undefined) known.#notified(method, params, standing);
+        if (known !== undefined) known.#notified(method, params, standing, during);
       },
       lost(connection, error) {
         const known = client();
@@ -288,7 +304,12 @@ export class Client {
     };
   }
 
-  #notified(method: string, params: JsonObject, standing: OutgoingCall | undefined): void {
+  #notified(
+    method: string,
+    params: JsonObject,
+    standing: OutgoingCall | undefined,
+    during: OutgoingCall | undefined,
+  ): void {
     const { options, logger } = this.#parts;
     try {
       const kind = changeMethods[method];
@@ -299,7 +320,7 @@ export class Client {
       } else if (taskNotifications.includes(method) && this.#tasks.notified(params)) return;
       else if (method === 'notifications/message') {
         const message = toLogMessage(params);
-        if (message !== undefined) options.onLog?.(message);
+        if (message !== undefined) options.onLog?.(message, { call: during?.options });
       } else if (method !== 'notifications/cancelled') options.onNotification?.(method, params);
     } catch (error) {
       logger.error('a handler of notifications failed', { method, error });

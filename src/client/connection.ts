@@ -2,7 +2,7 @@
 // negotiation.ts opens it; call-runner.ts decides what follows when it breaks.
 
 import { WireError } from '../protocol/errors.ts';
-import { classifyMessage, isObject, type JsonRpcErrorObject, parseMessage } from '../protocol/json-rpc.ts';
+import { classifyMessage, isObject, parseMessage } from '../protocol/json-rpc.ts';
 import type { Logger } from '../protocol/logger.ts';
 import { metaKeys } from '../protocol/meta.ts';
 import type { MethodRow } from '../protocol/methods.ts';
@@ -14,6 +14,8 @@ import type { InputResponder } from './input-requests.ts';
 import type { ClientLimits, Progress } from './options.ts';
 import type { JsonObject, OutgoingCall } from './outgoing-call.ts';
 import { PendingCalls } from './pending.ts';
+import { isErrorObject, responseError } from './response-error.ts';
+import { findResultText } from './result-text.ts';
 import { ServerRequests } from './server-requests.ts';
 import type { ClientTelemetry, RequestTrace } from './telemetry.ts';
 import type { Outgoing, Transport, TransportListener } from './transports/transport.ts';
@@ -21,7 +23,13 @@ import { clean } from './untrusted-text.ts';
 
 /** Receives what the server sends unasked. */
 export interface ClientConnectionEvents {
-  notified(method: string, params: JsonObject, standing: OutgoingCall | undefined): void;
+  /** `standing`: the long-lived request that it names. `during`: the call whose response stream brought it. */
+  notified(
+    method: string,
+    params: JsonObject,
+    standing: OutgoingCall | undefined,
+    during: OutgoingCall | undefined,
+  ): void;
   lost(connection: ClientConnection, error: ClientError): void;
   /** A user is asked: other time limits are paused until the returned function is called. */
   held(): () => void;
@@ -44,6 +52,8 @@ export class ClientConnection implements TransportListener {
   readonly offered = new Map<MethodRow, boolean>();
   /** Sent with every request, on revisions that have it per request. */
   logLevel: LogLevel | undefined;
+  /** How many messages have arrived. */
+  received = 0;
 
   readonly #limits: ClientLimits;
   readonly #events: ClientConnectionEvents;
@@ -185,12 +195,19 @@ export class ClientConnection implements TransportListener {
 
   // The transport's side.
 
-  receive(text: string): void {
+  receive(text: string, during?: number): void {
+    this.received++;
     this.#events.seen?.('in', text);
+    const found = findResultText(text);
+    const result = found === undefined ? undefined : parseMessage(found.text, this.#depth);
+    if (found !== undefined && isObject(result) && !(result instanceof WireError)) {
+      this.#answer({ result }, found.id, text, found.text);
+      return;
+    }
     const message = parseMessage(text, this.#depth);
     if (message instanceof WireError) this.#unreadable(text, message);
-    else if (!Array.isArray(message)) this.#take(message, text);
-    else if (this.codec?.batches === true) for (const each of message) this.#take(each, text);
+    else if (!Array.isArray(message)) this.#take(message, text, during);
+    else if (this.codec?.batches === true) for (const each of message) this.#take(each, text, during);
     else this.#unexpectedText(text);
   }
 
@@ -241,15 +258,15 @@ export class ClientConnection implements TransportListener {
 
   // Arriving messages.
 
-  #take(message: unknown, text: string): void {
+  #take(message: unknown, text: string, during: number | undefined): void {
     const { jsonrpc, method, id } = (message ?? {}) as JsonObject;
     if (jsonrpc === '2.0' && method === undefined && typeof id === 'number')
       this.#answer(message as JsonObject, id, text);
-    else this.#sort(message, text);
+    else this.#sort(message, text, during);
   }
 
   /** The commonest message by far: an answer. */
-  #answer(message: JsonObject, id: number, text: string): void {
+  #answer(message: JsonObject, id: number, text: string, resultText?: string): void {
     const call = this.#pending.take(id);
     if (call === undefined) {
       // A late response to a cancelled request is expected; a response to an unknown id is not.
@@ -257,7 +274,7 @@ export class ClientConnection implements TransportListener {
       return;
     }
     call.id = 0;
-    if (call.options.onResponse !== undefined) call.showResponse(text);
+    if (call.options.onResponse !== undefined) call.showResponse(text, resultText);
     const { result, error } = message;
     if (typeof result === 'object' && result !== null && !Array.isArray(result) && error === undefined) {
       const reading = this.codec === undefined ? undefined : this.codec.decodeResult(result as JsonObject);
@@ -265,26 +282,16 @@ export class ClientConnection implements TransportListener {
       else if (reading.kind === 'input-required') call.requireInput(reading);
       else if (reading.kind === 'task') call.createdTask(result as JsonObject);
       else call.fail(clientErrors.invalidResult(call.method, reading.why));
-    } else call.fail(this.#errorOf(call.method, message));
+    } else call.fail(responseError(call.method, message));
     if (this.#retired) this.#closeIfRetired();
   }
 
-  #errorOf(method: string, { result, error }: JsonObject): ClientError {
-    if (error !== undefined && result !== undefined) {
-      return clientErrors.invalidMessage(method, 'it carries both a result and an error');
-    }
-    if (isErrorObject(error)) return clientErrors.serverRejected(method, error);
-    return clientErrors.invalidMessage(
-      method,
-      error === undefined ? 'its result is not an object' : 'its error has no code and message',
-    );
-  }
-
-  #sort(message: unknown, text: string): void {
+  #sort(message: unknown, text: string, during: number | undefined): void {
     const sorted = classifyMessage(message);
+    const call = during === undefined ? undefined : this.#pending.get(during);
     if (sorted.kind === 'request')
-      this.#serverRequest(sorted.message.id, sorted.message.method, sorted.message.params ?? {});
-    else if (sorted.kind === 'notification') this.#notified(sorted.message.method, sorted.message.params ?? {});
+      this.#serverRequest(sorted.message.id, sorted.message.method, sorted.message.params ?? {}, call);
+    else if (sorted.kind === 'notification') this.#notified(sorted.message.method, sorted.message.params ?? {}, call);
     else if (sorted.kind === 'response') this.#unmatched(sorted.message.id, sorted.message.error);
     else this.#unexpectedText(text);
   }
@@ -297,19 +304,19 @@ export class ClientConnection implements TransportListener {
     );
   }
 
-  #serverRequest(id: RequestId, method: string, params: JsonObject): void {
+  #serverRequest(id: RequestId, method: string, params: JsonObject, during: OutgoingCall | undefined): void {
     if (this.codec?.inputRequests === 'retry')
       this.reportUnexpected(`a request (${clean(method, 60)}), which this revision does not have`);
-    else this.#serverRequests.serve(id, method, params, this.codec);
+    else this.#serverRequests.serve(id, method, params, this.codec, during?.options);
   }
 
-  #notified(method: string, params: JsonObject): void {
+  #notified(method: string, params: JsonObject, during: OutgoingCall | undefined): void {
     if (method === 'notifications/progress') this.#progress(params);
     else if (method === 'notifications/cancelled' && this.#serverRequests.cancel(params['requestId'])) return;
     else {
       const meta = params['_meta'];
       const tag = isObject(meta) ? meta[metaKeys.subscriptionId] : undefined;
-      this.#events.notified(method, params, typeof tag === 'number' ? this.#pending.get(tag) : undefined);
+      this.#events.notified(method, params, typeof tag === 'number' ? this.#pending.get(tag) : undefined, during);
     }
   }
 
@@ -381,8 +388,4 @@ export class ClientConnection implements TransportListener {
 
 function joinFields(left: string, right: string): string {
   return left === '' ? right : `${left},${right}`;
-}
-
-function isErrorObject(error: unknown): error is JsonRpcErrorObject {
-  return isObject(error) && typeof error['code'] === 'number' && typeof error['message'] === 'string';
 }

@@ -17,12 +17,16 @@ export {
   type FormRequest,
   type InputContext,
   InputDeclined,
+  InputFailure,
   type InputHandlers,
   type UrlRequest,
 } from './input-requests.ts';
+export { InputRequiredError } from './input-required.ts';
 export type {
   CallOptions,
   ConnectOptions,
+  InputRetry,
+  LogContext,
   LogMessage,
   Progress,
   ReadOptions,

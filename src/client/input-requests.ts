@@ -15,6 +15,10 @@ type Fields = { readonly [key: string]: unknown };
 export interface InputContext {
   /** Fires when the answer is not wanted any more. */
   readonly signal: AbortSignal;
+  /** The options of the call that the server sent the request for. Absent where the transport does not tell. */
+  readonly call?: object | undefined;
+  /** The task that the request belongs to, if the server names it. */
+  readonly task?: string | undefined;
 }
 
 /** A form to fill in. */
@@ -50,7 +54,10 @@ export class InputDeclined extends Error {
   }
 }
 
-/** Why an input request failed, with the error code for a pushed one. */
+/**
+ * Why an input request failed. A handler may throw it: the server gets the message, with -32601 for `unavailable`, -32602 for
+ * `invalid`, -32603 for `failed`.
+ */
 export class InputFailure extends Error {
   readonly kind: 'unknown' | 'unavailable' | 'invalid' | 'declined' | 'failed';
 
@@ -94,9 +101,8 @@ export class InputResponder {
   }
 
   /** Handles one input request; rejects with an `InputFailure`. */
-  async answer(method: string, params: Fields, codec: ClientCodec, signal: AbortSignal): Promise<Fields> {
+  async answer(method: string, params: Fields, codec: ClientCodec, context: InputContext): Promise<Fields> {
     try {
-      const context = { signal };
       if (method === methods.elicit.name) return await this.#elicit(params, context);
       if (method === methods.sample.name) return await this.#sample(params, codec, context);
       if (method === methods.listRoots.name) return await this.#listRoots(context);

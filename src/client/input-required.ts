@@ -7,7 +7,7 @@ import { methods } from '../protocol/methods.ts';
 import type { ClientCodec, WireInputRequest } from '../protocol/revisions/client-revisions.ts';
 import type { ClientError } from './errors.ts';
 import { clientErrors } from './errors.ts';
-import { InputFailure, type InputResponder } from './input-requests.ts';
+import { type InputContext, InputFailure, type InputResponder } from './input-requests.ts';
 import { pause } from './retry.ts';
 
 /** The pause before a retry that a server wants without any input. */
@@ -20,24 +20,39 @@ interface InputRequiredResult {
   readonly state: string | undefined;
 }
 
+/** The rejection of a call with `inputRequired: 'throw'` whose result has input requests. */
+export class InputRequiredError extends Error {
+  /** The input requests by key, as the server sent them. */
+  readonly requests: Readonly<Record<string, WireInputRequest>>;
+  /** To be sent back with the responses, unchanged. */
+  readonly state: string | undefined;
+
+  constructor(method: string, requests: Readonly<Record<string, WireInputRequest>>, state: string | undefined) {
+    super(`${method} needs input`);
+    this.name = 'InputRequiredError';
+    this.requests = requests;
+    this.state = state;
+  }
+}
+
 /** The params of the retry, as JSON without braces. Rejects with a `ClientError`. */
 export async function respondToInputRequests(
   method: string,
   { requests, state }: InputRequiredResult,
   inputs: InputResponder,
   codec: ClientCodec,
-  signal: AbortSignal,
+  context: InputContext,
 ): Promise<string> {
   const entries = Object.entries(requests);
   if (entries.length > maxInputRequests) {
     throw clientErrors.invalidResult(method, `it has ${entries.length} input requests at once`);
   }
   const fields: string[] = [];
-  if (entries.length === 0) await pause(emptyRetryMs, signal);
+  if (entries.length === 0) await pause(emptyRetryMs, context.signal);
   else {
     const responses = await Promise.all(
       entries.map(async ([key, request]) => {
-        const response = await inputs.answer(request.method, request.params, codec, signal).catch((error: unknown) => {
+        const response = await inputs.answer(request.method, request.params, codec, context).catch((error: unknown) => {
           throw explainInputFailure(method, request.method, error);
         });
         return [key, response] as const;
@@ -64,10 +79,10 @@ export async function visitLinks(
   links: readonly Params[],
   inputs: InputResponder,
   codec: ClientCodec,
-  signal: AbortSignal,
+  context: InputContext,
 ): Promise<boolean> {
   const visits = await Promise.all(
-    links.map((link) => inputs.answer(methods.elicit.name, { ...link, mode: 'url' }, codec, signal)),
+    links.map((link) => inputs.answer(methods.elicit.name, { ...link, mode: 'url' }, codec, context)),
   ).catch((error: unknown) => {
     throw explainInputFailure(method, methods.elicit.name, error);
   });

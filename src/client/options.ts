@@ -26,12 +26,31 @@ export interface CallOptions {
   readonly maxTimeoutMs?: number | undefined;
   /** Asks the server to report progress, which also extends the time limit. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** The lowest level of log messages for this call, on revisions that have it per request. */
-  readonly logLevel?: LogLevel | undefined;
+  /** The lowest level of log messages for this call, on revisions that have it per request. Default: that of the connection. */
+  readonly logLevel?: LogLevel | 'none' | undefined;
   /** Further `_meta` keys: trace context, extensions. */
   readonly meta?: Meta | undefined;
-  /** Gets each response of the call as the server sent it: the last one, and those with input requests before it. */
-  readonly onResponse?: ((text: string) => void) | undefined;
+  /**
+   * What happens if the server needs input before it can answer (2026-07-28), or wants URLs to be visited first (2025-11-25).
+   * Default: the handlers of the connection respond. `throw`: the call rejects, with an `InputRequiredError` or the server's
+   * error.
+   */
+  readonly inputRequired?: 'throw' | undefined;
+  /** Repeats a call that was rejected with an `InputRequiredError`: the responses by key, and its state. */
+  readonly inputRetry?: InputRetry | undefined;
+  /** Declared with this request instead of the capabilities of the connection, on revisions that have them per request. */
+  readonly capabilities?: Capabilities | undefined;
+  /**
+   * Gets each response of the call as the server sent it: the last one, and those with input requests before it. `result`: the
+   * text of its result, where it could be told apart.
+   */
+  readonly onResponse?: ((text: string, result?: string) => void) | undefined;
+}
+
+/** The input responses of a call that is repeated. */
+export interface InputRetry {
+  readonly responses: Readonly<Record<string, unknown>>;
+  readonly state: string | undefined;
 }
 
 /** Reads may be answered from what is known already. */
@@ -91,7 +110,7 @@ export interface ConnectOptions {
   /** Capabilities besides those of the handlers: `extensions`, `experimental`, flags. */
   readonly capabilities?: Capabilities;
   /** Log messages of the server: from level `info`, unless `setLogLevel` sets another. */
-  readonly onLog?: (message: LogMessage) => void;
+  readonly onLog?: (message: LogMessage, context: LogContext) => void;
   /** A list of the server has changed; known copies are already thrown away. */
   readonly onListChanged?: (kind: 'tools' | 'prompts' | 'resources') => void;
   /** Notifications that nothing else handles, of extensions for example. */
@@ -171,6 +190,12 @@ export interface LogMessage {
   readonly level: LogLevel;
   readonly logger?: string;
   readonly data: unknown;
+}
+
+/** Where a log message came from. */
+export interface LogContext {
+  /** The options of the call whose response stream brought it. Absent where the transport does not tell. */
+  readonly call?: CallOptions | undefined;
 }
 
 /** Options with every default filled in. */

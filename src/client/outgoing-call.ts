@@ -7,7 +7,7 @@ import type { LogLevel } from '../protocol/model.ts';
 import type { ClientCodec, DecodedResult, RequestMeta } from '../protocol/revisions/client-revisions.ts';
 import type { HeaderParam } from '../protocol/revisions/index.ts';
 import { ClientError, clientErrors } from './errors.ts';
-import type { CallOptions, Progress } from './options.ts';
+import type { CallOptions, InputRetry, Progress } from './options.ts';
 import type { RequestTrace, TracedEnd } from './telemetry.ts';
 
 /** Members of a JSON object. */
@@ -99,6 +99,7 @@ export class OutgoingCall {
     this.method = method.name;
     this.fields = fields;
     this.options = options;
+    if (options.inputRetry !== undefined) this.retryFields = encodeRetry(options.inputRetry);
     this.#decode = decode;
   }
 
@@ -136,14 +137,17 @@ export class OutgoingCall {
 
   /** The `_meta` of the request; undefined where there is none. */
   metaWith(level: LogLevel | undefined): RequestMeta | undefined {
-    const { onProgress, logLevel = level } = this.options;
+    const { onProgress, capabilities } = this.options;
+    const { logLevel: wanted = level } = this.options;
+    const logLevel = wanted === 'none' ? undefined : wanted;
     const { withoutTasks, trace } = this;
     // What the caller set itself applies, a trace context too.
     const meta = trace?.meta === undefined ? this.options.meta : { ...trace.meta, ...this.options.meta };
-    if (onProgress === undefined && meta === undefined && logLevel === undefined && !withoutTasks) return undefined;
+    const isPlain = onProgress === undefined && meta === undefined && logLevel === undefined && !withoutTasks;
+    if (isPlain && capabilities === undefined) return undefined;
     if (onProgress !== undefined) this.progressToken = this.id;
     const token = onProgress === undefined ? {} : { progressToken: this.id };
-    return { ...token, logLevel, extra: meta, withoutTasks };
+    return { ...token, logLevel, extra: meta, withoutTasks, capabilities };
   }
 
   /** Decodes and checks the final result and returns it to the caller. */
@@ -211,8 +215,8 @@ export class OutgoingCall {
   }
 
   /** Shows the caller a response as it arrived. */
-  showResponse(text: string): void {
-    this.#guard('onResponse', () => this.options.onResponse?.(text));
+  showResponse(text: string, result: string | undefined): void {
+    this.#guard('onResponse', () => this.options.onResponse?.(text, result));
   }
 
   /** What a listener of the caller throws ends its call, not the connection. */
@@ -223,6 +227,14 @@ export class OutgoingCall {
       this.reject(error instanceof Error ? error : new ClientError('cancelled', `${name} failed`, { cause: error }));
     }
   }
+}
+
+/** The params of a retry, as JSON without braces. */
+function encodeRetry({ responses, state }: InputRetry): string {
+  const fields = [`"inputResponses":${JSON.stringify(responses)}`];
+  // Exactly what the server sent; nothing if it sent none.
+  if (state !== undefined) fields.push(`"requestState":${JSON.stringify(state)}`);
+  return fields.join(',');
 }
 
 function failure(error: unknown): TracedEnd {

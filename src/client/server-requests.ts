@@ -7,6 +7,7 @@ import { methods } from '../protocol/methods.ts';
 import type { RequestId } from '../protocol/model.ts';
 import type { ClientCodec } from '../protocol/revisions/client-revisions.ts';
 import { failureCodes, InputFailure, type InputResponder } from './input-requests.ts';
+import type { CallOptions } from './options.ts';
 import type { JsonObject } from './outgoing-call.ts';
 import type { PendingCalls } from './pending.ts';
 
@@ -42,13 +43,20 @@ export class ServerRequests {
     this.#observe = observe;
   }
 
-  serve(id: RequestId, method: string, params: JsonObject, codec: ClientCodec | undefined): void {
+  /** `call`: the options of the call whose response stream brought the request. */
+  serve(
+    id: RequestId,
+    method: string,
+    params: JsonObject,
+    codec: ClientCodec | undefined,
+    call: CallOptions | undefined,
+  ): void {
     if (method === methods.ping.name) this.#send(resultText(id, '{}'));
     else if (codec === undefined) this.#sendError(id, -32600, 'This client has not been initialized yet');
     // A resumed stream may repeat a request; one response is enough.
     else if (this.#open.has(id)) return;
     else if (this.#open.size >= maxOpen) this.#sendError(id, -32603, `At most ${maxOpen} requests at a time`);
-    else void this.#answer(id, method, params, codec);
+    else void this.#answer(id, method, params, codec, call);
   }
 
   /** The server cancelled a request. False when the id is not of an open request. */
@@ -63,12 +71,19 @@ export class ServerRequests {
     this.#open.clear();
   }
 
-  async #answer(id: RequestId, method: string, params: JsonObject, codec: ClientCodec): Promise<void> {
+  async #answer(
+    id: RequestId,
+    method: string,
+    params: JsonObject,
+    codec: ClientCodec,
+    call: CallOptions | undefined,
+  ): Promise<void> {
     const controller = new AbortController();
     this.#open.set(id, controller);
     this.#pending.hold();
     try {
-      const respond = () => this.#inputs.answer(method, params, codec, controller.signal);
+      const respond = () =>
+        this.#inputs.answer(method, params, codec, { signal: controller.signal, call, task: taskOf(params) });
       const result = await this.#observe({ id, method, params }, respond);
       if (!controller.signal.aborted) this.#send(resultText(id, JSON.stringify(withRelatedTask(result, params))));
     } catch (error) {
@@ -89,6 +104,13 @@ export class ServerRequests {
   #sendError(id: RequestId, code: number, message: string): void {
     this.#send(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }));
   }
+}
+
+/** The id of the task that a request belongs to. */
+function taskOf({ _meta: meta }: JsonObject): string | undefined {
+  const task = isObject(meta) ? meta[metaKeys.relatedTask] : undefined;
+  const id = isObject(task) ? task['taskId'] : undefined;
+  return typeof id === 'string' ? id : undefined;
 }
 
 /** The response to a request of a task names the task too (2025-11-25, Tasks, "Associating Task-Related Messages"). */

@@ -61,7 +61,7 @@ export class ActiveTask implements TaskHandle {
     this.#task = task;
     this.#decode = decode;
     this.#result = new TaskResult(this.id, shared.requests, this.#pause);
-    this.#inputs = new TaskInputs(shared.inputs, (responses, signal) =>
+    this.#inputs = new TaskInputs(this.id, shared.inputs, (responses, signal) =>
       shared.requests.persist(() => shared.requests.update(this.id, responses, signal), this.#giveUpAt, signal),
     );
   }

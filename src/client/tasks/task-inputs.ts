@@ -14,13 +14,19 @@ type InputRequests = Readonly<Record<string, WireInputRequest>>;
 
 /** The input requests of one task. */
 export class TaskInputs {
+  readonly #task: string;
   readonly #inputs: InputResponder;
   readonly #send: (responses: JsonObject, signal: AbortSignal) => Promise<void>;
   /** What was asked under each key, to notice a key that is used again. */
   readonly #seen = new Map<string, string>();
   readonly #open = new Map<string, { readonly controller: AbortController; readonly done: Promise<void> }>();
 
-  constructor(inputs: InputResponder, send: (responses: JsonObject, signal: AbortSignal) => Promise<void>) {
+  constructor(
+    task: string,
+    inputs: InputResponder,
+    send: (responses: JsonObject, signal: AbortSignal) => Promise<void>,
+  ) {
+    this.#task = task;
     this.#inputs = inputs;
     this.#send = send;
   }
@@ -56,7 +62,7 @@ export class TaskInputs {
     const { signal } = controller;
     const done = (async () => {
       try {
-        const response = await this.#inputs.answer(request.method, request.params, codec, signal);
+        const response = await this.#inputs.answer(request.method, request.params, codec, { signal, task: this.#task });
         if (signal.aborted) this.#seen.delete(key);
         else await this.#send({ [key]: response }, signal);
       } catch (error) {

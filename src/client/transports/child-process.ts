@@ -55,6 +55,10 @@ export class ChildServer {
     void this.#exited.then(() => this.#sweepGroup());
   }
 
+  get pid(): number {
+    return this.#group;
+  }
+
   /** Starts it; rejects with a `ClientError`. */
   static start(options: ChildOptions): Promise<ChildServer> {
     const { path, args, address, env, cwd } = options;

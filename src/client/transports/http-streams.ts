@@ -25,12 +25,13 @@ const maxFailedAttempts = 6;
 /** Some servers send nothing before the first event; how long to wait for a sign of the stream. */
 const openMs = 3_000;
 
-/** Reads a reply to its end, handing messages to the listener. Never rejects. */
+/** Reads a reply to its end, handing messages to the listener. `during`: the request that it responds to. Never rejects. */
 export function readEvents(
   reply: HttpReply,
   listener: TransportListener,
   maxLength: number,
   before?: EventStreamEnd,
+  during?: number,
 ): Promise<EventStreamEnd> {
   return new Promise((resolve) => {
     let receivedAny = false;
@@ -39,7 +40,7 @@ export function readEvents(
       {
         event(data, type) {
           receivedAny = true;
-          if (type === 'message') listener.receive(data);
+          if (type === 'message') listener.receive(data, during);
         },
         tooLarge() {
           tooLarge = true;
@@ -92,7 +93,11 @@ export async function resumeStream(
   client: HttpClient,
   listener: TransportListener,
   first: EventStreamEnd,
-  options: EventStreamOptions & { readonly wanted: () => boolean; readonly onSent: (abort: () => void) => void },
+  options: EventStreamOptions & {
+    readonly during: number;
+    readonly wanted: () => boolean;
+    readonly onSent: (abort: () => void) => void;
+  },
 ): Promise<EventStreamEnd> {
   let end = first;
   for (let vain = 0; vain < maxFailedAttempts && end.lastEventId !== undefined && !end.tooLarge && options.wanted(); ) {
@@ -101,7 +106,7 @@ export async function resumeStream(
     try {
       const reply = await openStream(client, options, end.lastEventId, options.onSent);
       if (!isStream(reply)) throw await toErrorInfo(client.url.href, 'to go on with a stream', reply, true);
-      end = await readEvents(reply, listener, options.maxLength, end);
+      end = await readEvents(reply, listener, options.maxLength, end, options.during);
       vain = end.receivedAny ? 0 : vain + 1;
     } catch (error) {
       const { status } = (error as ClientError).serverError ?? {};

@@ -133,7 +133,7 @@ export class HttpTransport implements Transport {
     if (type === 'application/json') {
       const text = await readText(reply, this.#maxMessageBytes);
       if (text === undefined) throw clientErrors.tooLarge(`The response to ${method}`, this.#maxMessageBytes);
-      if (text !== '') this.#listener.receive(text);
+      if (text !== '') this.#listener.receive(text, id);
     } else if (type === 'text/event-stream') await this.#readStream(reply, id, method);
     else {
       const body = (await readText(reply, 4096).catch(() => '')) ?? 'something long';
@@ -144,11 +144,12 @@ export class HttpTransport implements Transport {
 
   async #readStream(reply: HttpReply, id: number, method: string): Promise<void> {
     const listener = this.#listener;
-    let end = await readEvents(reply, listener, this.#maxMessageBytes);
+    let end = await readEvents(reply, listener, this.#maxMessageBytes, undefined, id);
     if (this.#binding.sessions) {
       end = await resumeStream(this.#client, listener, end, {
         headers: () => this.#sessionHeaders(),
         maxLength: this.#maxMessageBytes,
+        during: id,
         wanted: () => !this.#closed && listener.isPending(id),
         onSent: (abort) => this.#open.set(id, abort),
       });

@@ -36,6 +36,10 @@ export class StdioTransport implements Transport {
     return this.#child?.stderr ?? '';
   }
 
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
   async open(listener: TransportListener): Promise<void> {
     const { env: given, inheritEnv, closeGraceMs, onStderr, cwd = process.cwd() } = this.#options;
     const [program, ...args] = this.#argv;

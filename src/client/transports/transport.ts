@@ -19,8 +19,8 @@ export interface Outgoing {
 
 /** Receives what arrives. */
 export interface TransportListener {
-  /** The text of one message, or what should have been one. */
-  receive(text: string): void;
+  /** The text of one message, or what should have been one. `during`: the request whose response brought it, where each has its own. */
+  receive(text: string, during?: number): void;
   /** The response to this request can no longer arrive. */
   fail(id: number, error: ClientError): void;
   /** Whether a call still waits for the response to this request. */
@@ -51,6 +51,8 @@ export interface Transport {
   abandon?(id: number): void;
   /** What the server's process wrote to stderr lately. */
   readonly stderr?: string;
+  /** The id of the server's process. */
+  readonly pid?: number | undefined;
   /**
    * Closes everything; resolves when nothing is left running. Never rejects. The server may take `graceMs` to end;
    * called again with less, it has only that much from then on. Default: what the transport thinks is polite.

@@ -16,6 +16,8 @@ export interface RequestMeta {
   readonly extra?: Meta | undefined;
   /** The server must not answer with a task, on revisions where it decides. */
   readonly withoutTasks?: boolean;
+  /** Declared instead of the client's own, on revisions that declare them per request. */
+  readonly capabilities?: Capabilities | undefined;
 }
 
 /** How a revision has tasks: see `Dialect.tasks`. */

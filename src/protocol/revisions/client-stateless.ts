@@ -5,7 +5,7 @@ import { isObject } from '../json-rpc.ts';
 import { metaKeys } from '../meta.ts';
 import { methodRow } from '../methods.ts';
 import type { Capabilities, Implementation } from '../model.ts';
-import type { ClientCodec, DecodedResult, ListenFilter, WireInputRequest } from './client-codec.ts';
+import type { ClientCodec, DecodedResult, ListenFilter, RequestMeta, WireInputRequest } from './client-codec.ts';
 import { join, metaMembers, requestWith, sharedMembers } from './client-codec-base.ts';
 import { type ClientDialect, encodeCapabilities } from './client-dialects.ts';
 import { pick } from './content.ts';
@@ -33,6 +33,19 @@ export function createClientStatelessCodec(
   const envelope = envelopeWith(withTasks(declared));
   const plainMeta = `"_meta":{${envelope}}`;
   let undeclared: string | undefined;
+  const plain = (): string => (undeclared ??= envelopeWith(withoutTasks(declared)));
+  /** Callers of a gateway declare few different sets, each of which is one object. */
+  const ownEnvelopes = new WeakMap<Capabilities, { readonly [K in 'with' | 'without']?: string }>();
+  const own = ({ capabilities: given = {}, withoutTasks: isPlain }: RequestMeta): string => {
+    const key = isPlain === true ? 'without' : 'with';
+    const known = ownEnvelopes.get(given);
+    const ready = known?.[key];
+    if (ready !== undefined) return ready;
+    const encoded = encodeCapabilities(given, dialect);
+    const text = envelopeWith(isPlain === true ? withoutTasks(encoded) : withTasks(encoded));
+    ownEnvelopes.set(given, { ...known, [key]: text });
+    return text;
+  };
   return {
     ...sharedMembers(dialect),
     opening: 'discover',
@@ -40,7 +53,7 @@ export function createClientStatelessCodec(
     http: { headers: ['MCP-Protocol-Version', date], mirrored: true, sessions: false, closingCancels: true },
     request(id, method, fields, meta) {
       if (meta === undefined) return requestWith(id, method, join(fields, plainMeta));
-      const rest = meta.withoutTasks === true ? (undeclared ??= envelopeWith(withoutTasks(declared))) : envelope;
+      const rest = meta.capabilities !== undefined ? own(meta) : meta.withoutTasks === true ? plain() : envelope;
       return requestWith(id, method, join(fields, `"_meta":{${join(metaMembers(meta, true), rest)}}`));
     },
     openingFields: () => '',

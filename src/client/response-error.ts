@@ -1,0 +1,20 @@
+// The error of a response that is not a result.
+
+import { isObject, type JsonRpcErrorObject } from '../protocol/json-rpc.ts';
+import { type ClientError, clientErrors } from './errors.ts';
+import type { JsonObject } from './outgoing-call.ts';
+
+export function responseError(method: string, { result, error }: JsonObject): ClientError {
+  if (error !== undefined && result !== undefined) {
+    return clientErrors.invalidMessage(method, 'it carries both a result and an error');
+  }
+  if (isErrorObject(error)) return clientErrors.serverRejected(method, error);
+  return clientErrors.invalidMessage(
+    method,
+    error === undefined ? 'its result is not an object' : 'its error has no code and message',
+  );
+}
+
+export function isErrorObject(error: unknown): error is JsonRpcErrorObject {
+  return isObject(error) && typeof error['code'] === 'number' && typeof error['message'] === 'string';
+}
