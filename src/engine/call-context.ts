@@ -1,7 +1,7 @@
 // The Context of a handler, backed by its Call. Once the call is settled, methods do nothing.
 
 import { type Ability, declares } from '../protocol/abilities.ts';
-import type { Principal } from '../protocol/exchange.ts';
+import type { Peer, Principal } from '../protocol/exchange.ts';
 import {
   type Capabilities,
   type ElicitResult,
@@ -74,6 +74,20 @@ export class CallContext implements Context {
   }
   get meta(): Meta {
     return this.#call.meta;
+  }
+  get isRetry(): boolean {
+    const { codec, params } = this.#call;
+    if (codec.inputRequests !== 'retry') return false;
+    return params['requestState'] !== undefined || params['inputResponses'] !== undefined;
+  }
+  get inputEndsRun(): boolean {
+    return this.#call.codec.inputRequests === 'retry' && this.#call.task?.id === undefined;
+  }
+  get peer(): Peer {
+    return this.#call.peer;
+  }
+  get logLevel(): LogLevel | undefined {
+    return this.#call.logLevel;
   }
 
   get trace(): TraceContext {
@@ -172,6 +186,10 @@ export class CallContext implements Context {
 
   async step<T>(key: string, run: () => T | Promise<T>, options: { readonly once?: boolean } = {}): Promise<T> {
     return (await (await inputRequesterOf(this.#call)).step(key, run, options.once ?? false)) as T;
+  }
+
+  stepResult(key: string): unknown {
+    return this.#call.inputRequester?.recorded().steps.get(key);
   }
 
   closeStream(retryMs = 1_000): boolean {

@@ -23,6 +23,10 @@ export interface CatalogEntry<Item> {
   describe(): Item;
   readonly key: string;
   readonly visible: ((principal: Principal | undefined) => boolean) | undefined;
+  /** It can be used, but is not in lists. */
+  readonly unlisted?: boolean;
+  /** It is another server's: arguments and results are passed on as they are. */
+  readonly relayed?: boolean;
 }
 
 export interface ToolEntry extends CatalogEntry<Tool> {
@@ -41,7 +45,7 @@ export interface ResourceEntry extends CatalogEntry<Resource> {
 
 export interface TemplateEntry extends CatalogEntry<ResourceTemplate> {
   readonly definition: ResourceTemplateDefinition;
-  readonly template: UriTemplate;
+  readonly template: Pick<UriTemplate, 'match' | 'names'>;
 }
 
 export interface PromptEntry extends CatalogEntry<Prompt> {
@@ -63,6 +67,9 @@ export interface Entries {
   readonly prompts: PromptEntry;
 }
 
+/** All entries of one owner. */
+export type OwnedEntries = { readonly [K in CatalogKind]?: readonly Entries[K][] };
+
 /** Is notified of what is registered and removed. If `added` throws, the entry is not registered. */
 export interface CatalogFollower {
   added(kind: CatalogKind, entry: Entries[CatalogKind]): void;
@@ -83,6 +90,7 @@ export class Catalog {
   readonly #followers = new Set<CatalogFollower>();
   /** The `visible` of the definition itself, without restrictions. */
   readonly #ownVisibility = new WeakMap<object, VisibleTo | undefined>();
+  readonly #owned = new WeakMap<object, OwnedEntries>();
   #restrictions: readonly Visibility[] = [];
   /** Something may be hidden from some callers. */
   #hides = false;
@@ -265,6 +273,36 @@ export class Catalog {
     return this.add('prompts', { key: name, visible, definition, describe: () => item });
   }
 
+  /**
+   * Replaces all entries of one owner in one step. A list is reported as changed once, and only if clients see a difference.
+   * Entries whose key is registered by another owner are left out; their keys are returned.
+   */
+  replace(owner: object, next: OwnedEntries): readonly string[] {
+    const before = this.#owned.get(owner) ?? {};
+    const after: { [K in CatalogKind]?: readonly Entries[K][] } = {};
+    const rejected: string[] = [];
+    this.#owned.set(owner, after);
+    for (const kind of Object.keys(this.#entries) as CatalogKind[]) {
+      const table = this.#entries[kind] as Map<string, Entries[CatalogKind]>;
+      const earlier = before[kind] ?? [];
+      for (const entry of earlier) {
+        table.delete(entry.key);
+        this.#notifyRemoved(entry);
+      }
+      const added: Entries[CatalogKind][] = [];
+      for (const entry of next[kind] ?? []) {
+        if (table.has(entry.key)) rejected.push(entry.key);
+        else {
+          this.#insert(kind, entry);
+          added.push(entry);
+        }
+      }
+      (after as Record<CatalogKind, unknown>)[kind] = added;
+      if (!isSameList(earlier, added)) this.#changed(kind);
+    }
+    return rejected;
+  }
+
   /** Adds an entry as it is; returns a function that removes it. */
   add<K extends CatalogKind>(kind: K, entry: Entries[K]): () => void {
     const table = this.#entries[kind] as Map<string, Entries[K]>;
@@ -274,13 +312,7 @@ export class Catalog {
         `${kindNames[kind]} ${JSON.stringify(key)} is already registered; remove it first or choose another name`,
       );
     }
-    this.#ownVisibility.set(entry, entry.visible);
-    this.#applyRestrictions(kind, entry);
-    this.#notifyAdded(kind, entry);
-    table.set(key, entry);
-    const task = kind === 'tools' ? (entry as ToolEntry).task : undefined;
-    if (task !== undefined) this.#hasTasks = true;
-    if (task?.facade) this.#hasFacade = true;
+    this.#insert(kind, entry);
     this.#changed(kind);
     return () => {
       if (table.get(key) !== entry) return;
@@ -289,6 +321,28 @@ export class Catalog {
       this.#changed(kind);
     };
   }
+
+  #insert(kind: CatalogKind, entry: Entries[CatalogKind]): void {
+    // An entry that its owner registers again has the restrictions applied already.
+    if (!this.#ownVisibility.has(entry)) this.#ownVisibility.set(entry, entry.visible);
+    this.#applyRestrictions(kind, entry);
+    this.#notifyAdded(kind, entry);
+    (this.#entries[kind] as Map<string, Entries[CatalogKind]>).set(entry.key, entry);
+    const task = kind === 'tools' ? (entry as ToolEntry).task : undefined;
+    if (task !== undefined) this.#hasTasks = true;
+    if (task?.facade) this.#hasFacade = true;
+  }
+}
+
+/** Whether clients see no difference between two lists. */
+function isSameList(before: readonly Entries[CatalogKind][], after: readonly Entries[CatalogKind][]): boolean {
+  if (before.length !== after.length) return false;
+  return before.every((entry, i) => {
+    const other = after[i] as Entries[CatalogKind];
+    if (entry === other) return true;
+    if (entry.key !== other.key || entry.unlisted !== other.unlisted) return false;
+    return entry.unlisted === true || JSON.stringify(entry.describe()) === JSON.stringify(other.describe());
+  });
 }
 
 const kindNames: Readonly<Record<CatalogKind, string>> = {

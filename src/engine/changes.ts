@@ -41,6 +41,12 @@ export interface ChangeListener {
   notify(announcement: AnnouncedChange): void;
 }
 
+/** Which resources are followed at all. */
+export interface FollowedUris {
+  followed(uri: string): void;
+  unfollowed(uri: string): void;
+}
+
 /** A change with more audiences than this is announced again: testing them all would take longer. */
 const maxAudiences = 64;
 
@@ -61,6 +67,8 @@ export class Changes {
   #announcing = false;
   readonly #budget: CallerBudget;
   readonly #onError: (error: unknown) => void;
+  /** Is told of the first and the last listener of each resource. */
+  uris: FollowedUris | undefined;
 
   /** `budget` is charged for what listeners follow. `onError` gets what a listener throws; the others are not affected. */
   constructor(budget: CallerBudget, onError: (error: unknown) => void) {
@@ -83,7 +91,10 @@ export class Changes {
     let bytes = 0;
     for (const uri of uris) {
       let listeners = this.#byUri.get(uri);
-      if (listeners === undefined) this.#byUri.set(uri, (listeners = new Set()));
+      if (listeners === undefined) {
+        this.#byUri.set(uri, (listeners = new Set()));
+        this.uris?.followed(uri);
+      }
       if (listeners.has(listener)) continue;
       listeners.add(listener);
       bytes += bytesOf(uri);
@@ -98,7 +109,10 @@ export class Changes {
     for (const uri of uris) {
       const listeners = this.#byUri.get(uri);
       if (listeners?.delete(listener) !== true) continue;
-      if (listeners.size === 0) this.#byUri.delete(uri);
+      if (listeners.size === 0) {
+        this.#byUri.delete(uri);
+        this.uris?.unfollowed(uri);
+      }
       bytes += bytesOf(uri);
     }
     if (bytes > 0) this.#budget.release(listener.caller, bytes);

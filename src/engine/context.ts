@@ -1,7 +1,7 @@
 // What a handler gets besides its arguments. Only the interface: call-context.ts implements it.
 
 import type { Ability } from '../protocol/abilities.ts';
-import type { Principal } from '../protocol/exchange.ts';
+import type { Peer, Principal } from '../protocol/exchange.ts';
 import type {
   Capabilities,
   ElicitResult,
@@ -89,7 +89,13 @@ export interface Context {
    * `poll` or `server.tasks.settle` says so.
    */
   external(ticket: Json): ExternalWork;
+  /** The recorded result of a step of an earlier run; undefined if there is none. */
+  stepResult(key: string): unknown;
+  /** An input request ends this run: the client repeats the request with the response, and the handler runs again. */
+  readonly inputEndsRun: boolean;
   readonly principal: Principal | undefined;
+  /** The connection, or the single HTTP request, that the call came with. */
+  readonly peer: Peer;
   /** Unverified; for display and diagnostics only. */
   readonly clientInfo: Implementation | undefined;
   readonly clientCapabilities: Capabilities;
@@ -97,6 +103,10 @@ export interface Context {
   readonly revision: string;
   readonly session: SessionView | undefined;
   readonly requestId: string | number;
+  /** The client repeats the request, with input responses or a state of an earlier run. */
+  readonly isRetry: boolean;
+  /** The lowest level of the log messages that the client wants; undefined: it wants none. */
+  readonly logLevel: LogLevel | undefined;
   /** The `_meta` of the request, unchanged. */
   readonly meta: Meta;
   readonly trace: TraceContext;

@@ -23,7 +23,7 @@ import type { AnnouncedChange, Changes } from './changes.ts';
 import type { InputRequest } from './input-requests/input-request.ts';
 import type { Limits } from './limits.ts';
 import type { ListCache, ListVariant } from './lists.ts';
-import type { ExpiringStore, RequestEnd, RequestInfo, Sealer } from './ports.ts';
+import type { ExpiringStore, RequestEnd, RequestInfo, ResourceFollower, Sealer } from './ports.ts';
 import type { Session } from './session.ts';
 
 /** Returned by a run whose call ends later by itself. A promise for it would cost each open stream half a kilobyte. */
@@ -170,6 +170,8 @@ export interface CallServer {
   readonly catalog: Pick<Catalog, 'tools' | 'resources' | 'resourceTemplates' | 'prompts' | 'allows'>;
   readonly lists: Pick<ListCache, 'page' | 'encode'>;
   readonly changes: Pick<Changes, 'add' | 'remove'>;
+  /** Undefined unless resources are followed elsewhere. */
+  readonly follower: ResourceFollower | undefined;
   readonly revisions: Pick<ServerRevisions, 'negotiate' | 'statelessVersions'>;
   readonly limits: Limits;
   /** Memory for the resources and tasks that callers subscribe to. */

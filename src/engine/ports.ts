@@ -128,6 +128,16 @@ export interface Observer {
   taskChanged?(event: TaskEvent): void;
 }
 
+/** Follows resources elsewhere for as long as clients of this server follow them. */
+export interface ResourceFollower {
+  /** Before a client subscribes. False: there will be no notifications, so that the client cannot subscribe. */
+  prepare(uri: string, ctx: Context): boolean | Promise<boolean>;
+  /** A client follows the resource that was followed by none. */
+  followed(uri: string): void;
+  /** No client follows it any more. */
+  unfollowed(uri: string): void;
+}
+
 /** The lists a server has. */
 export type CatalogKind = 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
 

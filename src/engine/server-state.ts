@@ -20,7 +20,7 @@ import { ListCache } from './lists.ts';
 import { MiddlewareChain } from './middleware.ts';
 import { Observers } from './observers.ts';
 import { PendingRequests } from './pending-requests.ts';
-import type { Bus, ChangeFilter, ExpiringStore, Sealer } from './ports.ts';
+import type { Bus, ChangeFilter, ExpiringStore, ResourceFollower, Sealer } from './ports.ts';
 import { type ChangeSource, SharedChanges } from './shared-changes.ts';
 import type { TasksOptions } from './tasks/task-options.ts';
 import type { RecoveryServer } from './tasks/task-recovery.ts';
@@ -30,9 +30,9 @@ export interface ServerStateOptions {
   readonly identity: Implementation;
   readonly rules: Rules;
   readonly limits: Limits;
-  readonly instructions: string | undefined;
+  readonly instructions: string | (() => string | undefined) | undefined;
   /** Declared as given; undefined: derived from what is registered. */
-  readonly capabilities: Capabilities | undefined;
+  readonly capabilities: Capabilities | (() => Capabilities) | undefined;
   /** Merged into the declared capabilities. */
   readonly extensions: { readonly [id: string]: object } | undefined;
   readonly logging: boolean;
@@ -65,7 +65,6 @@ export class ServerState implements CallServer {
   readonly store: ExpiringStore;
   readonly logger: Logger | undefined;
   readonly masksErrors: boolean;
-  readonly instructions: string | undefined;
   readonly listCache: CacheHint;
   readonly features = new Map<string, Feature>();
   /** Methods that a user added; they exist on every revision. */
@@ -86,6 +85,7 @@ export class ServerState implements CallServer {
   ];
   /** Runs the handler of a task again; set by the server, because calls depend on this class. */
   runAgain!: RecoveryServer['runAgain'];
+  #follower: ResourceFollower | undefined;
   #idPrefix: string | undefined;
   readonly #options: ServerStateOptions;
   #capabilities: Capabilities | undefined;
@@ -107,7 +107,6 @@ export class ServerState implements CallServer {
     this.changes = new Changes(this.subscriptionBudget, (error) =>
       this.logger?.error('a change could not be announced', { error }),
     );
-    this.instructions = options.instructions;
     this.listCache = options.listCache;
     this.revisions = new ServerRevisions(options.identity, options.rules);
     this.catalog = new Catalog((kind) => this.#changed(kind));
@@ -116,6 +115,15 @@ export class ServerState implements CallServer {
     this.usedStates = new MarkBudget(maxUsedStates, maxUsedStatesPerCaller, journalTtlMs);
     this.deadlines = new Deadlines((call) => this.#expire(call));
     this.shared = options.bus && new SharedChanges(this, options.bus);
+  }
+
+  get follower(): ResourceFollower | undefined {
+    return this.#follower;
+  }
+
+  set follower(follower: ResourceFollower | undefined) {
+    this.#follower = follower;
+    this.changes.uris = follower;
   }
 
   /** Makes the ids of our requests unique among processes, and says which process sent them. Created on first use: start-up loads no crypto. */
@@ -127,8 +135,15 @@ export class ServerState implements CallServer {
     return this.revisions.handshake(revision) ?? this.revisions.stateless(revision);
   }
 
+  get instructions(): string | undefined {
+    const { instructions } = this.#options;
+    return typeof instructions === 'function' ? instructions() : instructions;
+  }
+
   get capabilities(): Capabilities {
-    return (this.#capabilities ??= this.#derive());
+    const { capabilities } = this.#options;
+    if (typeof capabilities === 'function') return capabilities();
+    return (this.#capabilities ??= this.#derive(capabilities));
   }
 
   offers(path: string): boolean {
@@ -197,8 +212,8 @@ export class ServerState implements CallServer {
     return this === other || this.mountedOn.some((outer) => outer.isWithin(other));
   }
 
-  #derive(): Capabilities {
-    const { capabilities, extensions, logging } = this.#options;
+  #derive(capabilities: Capabilities | undefined): Capabilities {
+    const { extensions, logging } = this.#options;
     const derived: Record<string, unknown> = { ...capabilities };
     if (capabilities === undefined) {
       if (this.#registered.has('tools')) derived['tools'] = { listChanged: true };

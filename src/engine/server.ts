@@ -21,6 +21,7 @@ import { checkSealKey, type Sealing } from '../protocol/seal-key.ts';
 import type { SchemaInput } from '../schema/index.ts';
 import type { ChangeAudience } from './audience.ts';
 import { createDetachedCall } from './call.ts';
+import type { OwnedEntries } from './catalog.ts';
 import { EngineChannel } from './channel.ts';
 import type { Context } from './context.ts';
 import type { Feature } from './contract.ts';
@@ -37,9 +38,19 @@ import { createMemoryExpiringStore } from './expiring-store.ts';
 import { addFeatures, loadCallTool } from './features/index.ts';
 import { lazySealer } from './lazy-sealer.ts';
 import { defaultLimits, type Limits } from './limits.ts';
-import { mountCatalog } from './mount.ts';
+import { mountServer } from './mount-server.ts';
 import { hasContentList } from './output-content.ts';
-import type { Bus, ExpiringStore, Middleware, Observer, Pack, Sealer, SealKey, Visibility } from './ports.ts';
+import type {
+  Bus,
+  ExpiringStore,
+  Middleware,
+  Observer,
+  Pack,
+  ResourceFollower,
+  Sealer,
+  SealKey,
+  Visibility,
+} from './ports.ts';
 import { isThenable, runAgain } from './run-call.ts';
 import { ServerState } from './server-state.ts';
 import { Session } from './session.ts';
@@ -49,13 +60,13 @@ import { checkTasksOptions, type TasksOptions } from './tasks/task-options.ts';
 
 /** The options of a server. Only `name` and `version` are required. */
 export interface ServerOptions extends Implementation {
-  /** How to use this server, for the client's model. */
-  readonly instructions?: string;
+  /** How to use this server, for the client's model. A function is called for each client. */
+  readonly instructions?: string | (() => string | undefined);
   /** Deviations from the specification; see `Rules`. */
   readonly rules?: Rules;
   readonly limits?: Partial<Limits>;
-  /** Declared as given, instead of derived from what is registered. */
-  readonly capabilities?: Capabilities;
+  /** Declared as given, instead of derived from what is registered. A function is called whenever they are needed. */
+  readonly capabilities?: Capabilities | (() => Capabilities);
   /** Extensions to advertise, by identifier. */
   readonly extensions?: { readonly [id: string]: object };
   /** Whether clients may request log messages. Default true. */
@@ -230,38 +241,21 @@ export class Server implements SessionHost {
    * this server; restrictions of the other one still apply. Throws if a name or URI is registered already.
    */
   mount(prefix: string, other: Server): Registration {
-    if (!/^[A-Za-z0-9_.-]+$/.test(prefix)) {
-      throw new TypeError(`A prefix needs one or more of A-Z a-z 0-9 _ - ., not ${JSON.stringify(prefix)}`);
-    }
-    const outer = this.#state;
-    const inner = other.#state;
-    if (outer.isWithin(inner)) {
-      throw new TypeError(
-        `Server ${JSON.stringify(other.name)} cannot be mounted on itself or on a server it contains`,
-      );
-    }
-    if (inner.middleware.size > 0) {
-      outer.logger?.warn('the middleware of a mounted server does not run; add it to the outer server', {
-        mounted: other.name,
-      });
-    }
-    const rename = (kind: 'tools' | 'prompts', name: string): string => {
-      const prefixed = `${prefix}_${name}`;
-      if (kind === 'tools') this.#checkToolName(prefixed);
-      return prefixed;
-    };
-    const unmount = mountCatalog({ target: outer.catalog, source: inner.catalog, rename });
-    inner.mountedOn.push(outer);
-    outer.mounted.push(inner);
-    return {
-      remove: () => {
-        const index = inner.mountedOn.indexOf(outer);
-        if (index === -1) return;
-        inner.mountedOn.splice(index, 1);
-        outer.mounted.splice(outer.mounted.indexOf(inner), 1);
-        unmount();
-      },
-    };
+    return mountServer(prefix, this.#state, other.#state, (name) => this.#checkToolName(name));
+  }
+
+  /**
+   * Replaces everything that `owner` has registered with this method, in one step: clients are notified of each list once,
+   * and only if they see a difference. Returns the names and URIs that were left out because others have registered them.
+   * For gateways; see `relayedTool` and the functions beside it.
+   */
+  replaceEntries(owner: object, entries: OwnedEntries): readonly string[] {
+    return this.#state.catalog.replace(owner, entries);
+  }
+
+  /** Sets what follows resources elsewhere while clients of this server follow them. */
+  followResources(follower: ResourceFollower): void {
+    this.#state.follower = follower;
   }
 
   /** Adds middleware around every request from now on; the first added is the outermost. */

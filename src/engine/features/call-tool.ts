@@ -7,7 +7,7 @@ import { checkParamHeaders } from '../../protocol/revisions/index.ts';
 import { formatIssues, type Issue, type Validation } from '../../schema/index.ts';
 import type { ToolEntry } from '../catalog.ts';
 import type { Call, Feature } from '../contract.ts';
-import { InputRequired, Unfinished } from '../input-requests/input-required.ts';
+import { HandlerReturn, InputRequired } from '../input-requests/input-required.ts';
 import { resumeFromState } from '../input-requests/load.ts';
 import { rerunWithInput } from '../input-requests/rerun.ts';
 import { throwIfSettled } from '../lazy-feature.ts';
@@ -118,7 +118,7 @@ function runHandler(call: Call, entry: ToolEntry, args: unknown): ToolResult | P
 }
 
 function settle(call: Call, entry: ToolEntry, args: unknown, returned: unknown): ToolResult | Promise<ToolResult> {
-  if (returned instanceof Unfinished) {
+  if (returned instanceof HandlerReturn) {
     if (!(returned instanceof InputRequired)) return returned as unknown as ToolResult;
     return rerunWithInput(call, returned, () => entry.definition.run(args as never, call.ctx)).then(
       (value) => settle(call, entry, args, value),

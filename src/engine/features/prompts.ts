@@ -3,7 +3,7 @@
 import { wireErrors } from '../../protocol/errors.ts';
 import type { PromptMessage, PromptResult } from '../../protocol/model.ts';
 import type { Call, Feature } from '../contract.ts';
-import type { PromptReturn } from '../definitions.ts';
+import type { PromptDefinition, PromptReturn } from '../definitions.ts';
 import { resumeFromState } from '../input-requests/load.ts';
 import { runWithInput } from '../input-requests/rerun.ts';
 import { isThenable } from '../run-call.ts';
@@ -30,17 +30,27 @@ function get(call: Call): PromptResult | Promise<PromptResult> {
   }
   const { definition } = entry;
   const given = (call.params['arguments'] ?? {}) as { readonly [key: string]: string };
+  const args = entry.relayed === true ? given : declaredArguments(name, definition, given);
+  const returned = runWithInput(call, () => definition.get(args as never, call.ctx));
+  const { description } = definition;
+  if (isThenable(returned))
+    return Promise.resolve(returned as Promise<PromptReturn>).then((value) => toPromptResult(value, description));
+  return toPromptResult(returned as PromptReturn, description);
+}
+
+/** The arguments that the prompt has. Throws if a required one is missing. */
+function declaredArguments(
+  name: string,
+  definition: PromptDefinition,
+  given: { readonly [key: string]: string },
+): { readonly [key: string]: string } {
   const args: Record<string, string> = Object.create(null);
   for (const [argument, { required }] of Object.entries(definition.args ?? {})) {
     const value = Object.hasOwn(given, argument) ? given[argument] : undefined;
     if (value !== undefined) args[argument] = value;
     else if (required === true) throw wireErrors.missingArgument(name, argument);
   }
-  const returned = runWithInput(call, () => definition.get(args as never, call.ctx));
-  const { description } = definition;
-  if (isThenable(returned))
-    return Promise.resolve(returned as Promise<PromptReturn>).then((value) => toPromptResult(value, description));
-  return toPromptResult(returned as PromptReturn, description);
+  return args;
 }
 
 function toPromptResult(value: PromptReturn, description: string | undefined): PromptResult {

@@ -66,18 +66,15 @@ function read(call: Call): ReadResult | Promise<ReadResult> {
   if (entry !== undefined && (entry.visible === undefined || entry.visible(call.peer.principal))) {
     const { definition } = entry;
     call.target = definition.cache;
-    return settle(
-      uri,
-      definition.mimeType,
-      runWithInput(call, () => definition.read(call.ctx)),
-    );
+    const returned = runWithInput(call, () => definition.read(call.ctx));
+    return entry.relayed === true ? (returned as ReadResult) : settle(uri, definition.mimeType, returned);
   }
-  for (const { template, definition } of visibleTemplates(call)) {
+  for (const { template, definition, relayed } of visibleTemplates(call)) {
     const variables = template.match(uri);
     if (variables === undefined) continue;
     call.target = definition.cache;
     const returned = runWithInput(call, () => definition.read(variables, call.ctx, uri));
-    return settle(uri, definition.mimeType, returned);
+    return relayed === true ? (returned as ReadResult) : settle(uri, definition.mimeType, returned);
   }
   throw wireErrors.resourceNotFound(uri);
 }

@@ -5,6 +5,8 @@ import { wireErrors } from '../../protocol/errors.ts';
 import { metaKeys } from '../../protocol/meta.ts';
 import { type AnnouncedChange, type ChangeListener, type ListKind, listKinds } from '../changes.ts';
 import { type Call, type Feature, stillOpen } from '../contract.ts';
+import type { ResourceFollower } from '../ports.ts';
+import { isThenable } from '../run-call.ts';
 
 export const subscribe: Feature<undefined> = {
   run(call) {
@@ -15,8 +17,13 @@ export const subscribe: Feature<undefined> = {
     if (session.subscriptions.size >= maxWatched) throw wireErrors.tooManyWatched(maxWatched);
     if (session.watchedLength + uri.length > maxWatchedLength) throw wireErrors.watchedTooLong(maxWatchedLength);
     if (server.subscriptionBudget.isFull(callerKey(call.peer))) throw wireErrors.tooMuchKept();
-    channel.subscribe(session, uri);
-    return undefined;
+    const prepared = server.follower?.prepare(uri, call.ctx) ?? true;
+    const subscribeIf = (isPossible: boolean): undefined => {
+      if (!isPossible) throw wireErrors.invalidParams(`changes of ${uri} cannot be subscribed to`);
+      channel.subscribe(session, uri);
+      return undefined;
+    };
+    return isThenable(prepared) ? prepared.then(subscribeIf) : subscribeIf(prepared);
   },
   encode: (_result, { codec }) => codec.empty(),
 };
@@ -44,16 +51,30 @@ export const listen: Feature<typeof stillOpen> = {
   duration: 'long-lived',
   run(call) {
     const filter = acceptedFilter(call);
-    const { taskIds } = call.params['notifications'] as Filter;
-    const { tasks } = call.server;
-    if (taskIds === undefined || tasks === undefined) return open(call, filter);
-    return tasks
-      .load()
-      .then((loaded) => loaded.acceptedIds(call, taskIds))
-      .then((accepted) => open(call, { ...filter, taskIds: accepted }));
+    const { follower } = call.server;
+    if (follower === undefined || filter.resourceSubscriptions === undefined) return listenTo(call, filter);
+    return preparedUris(call, follower, filter.resourceSubscriptions).then((uris) =>
+      listenTo(call, { ...filter, resourceSubscriptions: uris }),
+    );
   },
   encode: (_result, { codec, id }) => codec.subscriptionEnd(id),
 };
+
+/** The resources whose changes will be known. */
+async function preparedUris(call: Call, follower: ResourceFollower, uris: readonly string[]): Promise<string[]> {
+  const possible = await Promise.all(uris.map((uri) => follower.prepare(uri, call.ctx)));
+  return uris.filter((_, i) => possible[i] === true);
+}
+
+function listenTo(call: Call, filter: Filter): typeof stillOpen | Promise<typeof stillOpen> {
+  const { taskIds } = call.params['notifications'] as Filter;
+  const { tasks } = call.server;
+  if (taskIds === undefined || tasks === undefined) return open(call, filter);
+  return tasks
+    .load()
+    .then((loaded) => loaded.acceptedIds(call, taskIds))
+    .then((accepted) => open(call, { ...filter, taskIds: accepted }));
+}
 
 /** Acknowledges a subscription and notifies it of changes from now on. */
 function open(call: Call, filter: Filter): typeof stillOpen {

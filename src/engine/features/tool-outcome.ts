@@ -11,11 +11,14 @@ import type { ToolEntry } from '../catalog.ts';
 import type { Call, Feature } from '../contract.ts';
 import { InputRequestError } from '../input-requests/input-request-error.ts';
 import { logFailure } from '../log-failure.ts';
+import { RelayedResult } from '../relayed-result.ts';
 
 /** The feature `tools/call` without its `run`. */
 export const toolOutcome = {
   duration: 'handler',
-  encode: (result, call) => call.codec.toolResult(result, (call.target as ToolEntry | undefined)?.output?.json),
+  encode: (result, call) =>
+    (result instanceof RelayedResult ? result.textFor(call.codec) : undefined) ??
+    call.codec.toolResult(result, (call.target as ToolEntry | undefined)?.output?.json),
   recover: (error, call) => toFailureResult(call, error),
   // Whether the caller may see the tool does not matter here.
   timeoutMs: (call) => call.server.catalog.tools.get(call.params['name'] as string)?.definition.timeoutMs,

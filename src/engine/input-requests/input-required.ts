@@ -2,11 +2,11 @@
 
 import type { InputRequests } from './input-request.ts';
 
-/** What a handler returns that is not its result. One class, so that results are tested once. */
-export abstract class Unfinished {}
+/** What a handler returns that is not a value to convert into a result. One class, so that returned values are tested once. */
+export abstract class HandlerReturn {}
 
 /** Input requests that need responses before the handler can go on; created by `inputRequired`. */
-export class InputRequired extends Unfinished {
+export class InputRequired extends HandlerReturn {
   readonly requests: InputRequests;
 
   constructor(requests: InputRequests) {

@@ -28,6 +28,7 @@ export interface Envelope {
   readonly serverDescription: Codec['serverDescription'];
   /** Closes a result: `fields` is JSON without braces, may be empty. */
   close(fields: string, meta: Meta | undefined, cache: CacheHint | undefined): string;
+  readonly passOn: Codec['passOn'];
   readonly codes: Partial<Record<ErrorKind, number>>;
   readonly statuses: Partial<Record<ErrorKind, number>>;
 }
@@ -75,6 +76,8 @@ export function createCodec(dialect: Dialect, rules: ResolvedRules, envelope: En
       const text = JSON.stringify(fields);
       return close(text.slice(1, -1), isObject(_meta) ? _meta : undefined, undefined);
     },
+    // Rules that change how results are encoded apply to those of other servers, too.
+    passOn: flat || rules.explicitIsErrorFalse ? () => undefined : envelope.passOn,
     toolResult(result, outputSchema) {
       let fields = `"content":${contentText(result.content, dialect, flat)}`;
       if (result.structuredContent !== undefined) fields += structuredText(result, outputSchema, dialect);

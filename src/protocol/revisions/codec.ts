@@ -68,6 +68,11 @@ export interface Codec {
   result(members: string): string;
   /** The result of a method that is not built in. */
   custom(result: JsonObject): string;
+  /**
+   * A result that another server encoded in this revision, as it is sent on; undefined if it must be encoded again. `meta`:
+   * its `_meta`.
+   */
+  passOn(text: string, meta: Meta | undefined): string | undefined;
   toolResult(result: ToolResult, outputSchema: JsonObject | undefined): string;
   promptResult(result: PromptResult): string;
   readResult(result: ReadResult, cache: CacheHint): string;

@@ -52,7 +52,10 @@ export function encodeContent(content: Content, dialect: Dialect, flat = false):
       if (!dialect.resourceLink) return { type: 'text', text: linkAsText(content) };
       return withAnnotations(pick(content, ['type', ...dialect.resource]), dialect);
     default:
-      return block(content, blockKeys[content.type], dialect);
+      // A block of another server that this library does not know is passed on.
+      return Object.hasOwn(blockKeys, content.type)
+        ? block(content, blockKeys[content.type], dialect)
+        : { ...(content as object) };
   }
 }
 

@@ -1,6 +1,7 @@
 // Revisions that start with `initialize`: facts about the client are negotiated once, responses need no envelope, and
 // a server may send requests.
 
+import { hasReservedKeys } from '../meta.ts';
 import type { Implementation, Meta } from '../model.ts';
 import type { ResolvedRules } from '../rules.ts';
 import type { Codec, ServerDescription } from './codec.ts';
@@ -13,6 +14,7 @@ export function createHandshakeCodec(dialect: Dialect, identity: Implementation,
     inputRequests: 'push',
     serverDescription: (description) => describeServer(description, dialect, identity),
     close,
+    passOn: (text, meta) => (hasReservedKeys(meta) ? undefined : text),
     codes: {
       ...(rules.resourceNotFound === 'invalidParams' ? { resourceNotFound: -32602 } : {}),
       ...(rules.unknownTool === 'methodNotFound' ? { unknownTool: -32601 } : {}),

@@ -33,6 +33,15 @@ export function createStatelessCodec(dialect: Dialect, identity: Implementation,
     return `{${parts.join(',')}}`;
   }
 
+  /** The result names us instead of the server that it comes from. */
+  function passOn(text: string, meta: Meta | undefined): string | undefined {
+    if (!text.endsWith('}') || text.length < 3) return undefined;
+    if (meta === undefined) return `${text.slice(0, -1)},${plainMeta}}`;
+    if (Object.keys(meta).length !== 1 || meta[metaKeys.serverInfo] === undefined) return undefined;
+    const tail = `,"_meta":${JSON.stringify(meta)}}`;
+    return text.endsWith(tail) ? `${text.slice(0, -tail.length)},${plainMeta}}` : undefined;
+  }
+
   function serverDescription({ capabilities, instructions, cache, versions }: ServerDescription): string {
     const fields = JSON.stringify({
       supportedVersions: versions,
@@ -46,6 +55,7 @@ export function createStatelessCodec(dialect: Dialect, identity: Implementation,
     inputRequests: 'retry',
     serverDescription,
     close,
+    passOn,
     codes: {
       resourceNotFound: -32602,
       urlElicitationRequired: -32603,
