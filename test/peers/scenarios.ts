@@ -10,8 +10,16 @@ const changes = {
   resource: 'notifications/resources/updated',
 };
 
-/** Declares the scenarios for one way to connect, which must settle on `revision`. */
-export function describePeer(title: string, revision: Revision, connect: () => Promise<Peer>): void {
+/**
+ * Declares the scenarios for one way to connect, which must settle on `revision`. `server`: the revision of the server behind
+ * a gateway, which can only offer what its revision has.
+ */
+export function describePeer(
+  title: string,
+  revision: Revision,
+  connect: () => Promise<Peer>,
+  server: Revision = revision,
+): void {
   describe.sequential(title, () => {
     let peer: Peer;
     beforeAll(async () => {
@@ -19,11 +27,12 @@ export function describePeer(title: string, revision: Revision, connect: () => P
     });
     afterAll(() => peer?.close());
 
+    const older = server < revision ? server : revision;
     const has = {
-      audio: revision >= '2025-03-26',
-      elicitation: revision >= '2025-06-18',
-      structure: revision >= '2025-06-18',
-      anyStructure: revision >= '2026-07-28',
+      audio: older >= '2025-03-26',
+      elicitation: older >= '2025-06-18',
+      structure: older >= '2025-06-18',
+      anyStructure: older >= '2026-07-28',
     };
     const count = (method: string) => peer.received.filter((message) => message.method === method).length;
     const only = async (name: string, args?: Record<string, unknown>): Promise<Content> => {

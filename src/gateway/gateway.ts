@@ -1,0 +1,221 @@
+// A gateway: many servers behind one. It owns the upstreams and the servers of the views, and keeps both in step with the
+// configuration.
+
+import type { Server } from '../engine/server.ts';
+import { createConsoleLogger } from '../protocol/console-logger.ts';
+import type { Logger } from '../protocol/logger.ts';
+import type { GatewayConfig, UpstreamConfig, ViewConfig } from './config/gateway-config.ts';
+import { exposeServer, exposeView, isInView, type ListedServer } from './names/index.ts';
+import type { GatewayOptions, ServedAs } from './options.ts';
+import { HeldCalls } from './relays/held-calls.ts';
+import { ViewServer } from './serving/view-server.ts';
+import type { ViewSource } from './serving/view-source.ts';
+import type { UpstreamStatus } from './upstreams/contract.ts';
+import { Upstream, type UpstreamSettings } from './upstreams/upstream.ts';
+import { version } from './version.ts';
+
+const noLists = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
+
+/** Creates a gateway. Nothing is started before it is needed, except servers with `start: "eager"`. */
+export function createGateway(config: GatewayConfig, options: GatewayOptions = {}): Gateway {
+  return new Gateway(config, options);
+}
+
+export class Gateway {
+  readonly #options: GatewayOptions;
+  readonly #logger: Logger | undefined;
+  readonly #settings: UpstreamSettings;
+  readonly #held: HeldCalls;
+  #config: GatewayConfig;
+  #upstreams = new Map<string, Upstream>();
+  /** Upstreams that only finish what they have begun. */
+  readonly #draining = new Set<Promise<void>>();
+  /** By `ServedAs` as text; created when they are first used. */
+  readonly #servers = new Map<string, ViewServer>();
+  readonly #warned = new Set<string>();
+  #closed = false;
+
+  constructor(config: GatewayConfig, options: GatewayOptions) {
+    this.#config = config;
+    this.#options = options;
+    this.#logger = options.logger === false ? undefined : (options.logger ?? createConsoleLogger());
+    this.#held = new HeldCalls(options.heldCalls);
+    const { name = 'mooring', version: ownVersion = version } = options.server ?? {};
+    const { server: _server, logger: _logger, ...settings } = options;
+    this.#settings = { ...settings, client: { name, version: ownVersion }, logger: this.#logger };
+    for (const each of config.servers) this.#upstreams.set(each.slug, this.#createUpstream(each));
+    this.#startEager(this.#upstreams.values());
+  }
+
+  /** The server of the default view, with all upstreams. */
+  get server(): Server {
+    return this.view('') as Server;
+  }
+
+  /** The server of a view; undefined if there is no such view. An empty name is the default view. */
+  view(name: string): Server | undefined {
+    if (this.#viewConfig(name) === undefined) return undefined;
+    return this.#serve({ view: name }).server;
+  }
+
+  /** The server of one upstream by itself, with its own names; undefined if there is no such upstream. */
+  single(slug: string): Server | undefined {
+    const upstream = this.#upstreams.get(slug);
+    if (upstream === undefined || upstream.config.disabled) return undefined;
+    return this.#serve({ upstream: slug }).server;
+  }
+
+  /** The server at a path below the endpoint: `` and `/` the default view, `/v/<view>`, `/s/<server>`. */
+  serverAt(path: string): Server | undefined {
+    if (path === '' || path === '/') return this.server;
+    const [, kind, name = ''] = /^\/([vs])\/([^/]+)$/.exec(path) ?? [];
+    if (kind === 'v') return this.view(name);
+    return kind === 's' ? this.single(name) : undefined;
+  }
+
+  /** The state of every upstream. */
+  status(): readonly UpstreamStatus[] {
+    return [...this.#upstreams.values()].map(({ status }) => status);
+  }
+
+  /** Every upstream with `required` can be used. */
+  get isReady(): boolean {
+    return this.status().every(
+      ({ slug, state }) =>
+        this.#upstreams.get(slug)?.config.required !== true || (state !== 'down' && state !== 'needs-login'),
+    );
+  }
+
+  /** Ends the connections of an upstream and opens a new one. Throws if there is no such upstream. */
+  async restart(slug: string): Promise<void> {
+    const upstream = this.#upstreams.get(slug);
+    if (upstream === undefined) throw new TypeError(`There is no server ${JSON.stringify(slug)}`);
+    await upstream.restart();
+  }
+
+  /**
+   * Takes over another configuration. Upstreams whose entry has not changed are not touched; those that are gone finish their
+   * calls within `drainMs`; changed ones are known before the old ones end.
+   */
+  async reload(config: GatewayConfig): Promise<void> {
+    const before = this.#upstreams;
+    const next = new Map<string, Upstream>();
+    const fresh: Upstream[] = [];
+    for (const each of config.servers) {
+      const known = before.get(each.slug);
+      if (known?.config.digest === each.digest) next.set(each.slug, known);
+      else {
+        const upstream = this.#createUpstream(each);
+        next.set(each.slug, upstream);
+        fresh.push(upstream);
+      }
+    }
+    // A changed server that is not known yet would have no items until its lists are read.
+    const changed = fresh.filter(({ slug, lists }) => before.has(slug) && lists === undefined);
+    await Promise.all(changed.map((upstream) => upstream.known()));
+    if (this.#closed) return;
+    this.#config = config;
+    this.#upstreams = next;
+    for (const [slug, upstream] of before) if (next.get(slug) !== upstream) this.#drain(upstream);
+    this.#startEager(fresh);
+    this.#updateAll();
+    for (const [key, { as }] of this.#served) if (this.#sourceOf(as) === undefined) this.#servers.delete(key);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#held.close();
+    await Promise.allSettled([
+      ...[...this.#upstreams.values()].map((upstream) => upstream.close()),
+      ...[...this.#servers.values()].map(({ server }) => server.close()),
+      ...this.#draining,
+    ]);
+  }
+
+  // Upstreams.
+
+  #createUpstream(config: UpstreamConfig): Upstream {
+    const { slug } = config;
+    const isCurrent = (): boolean => this.#upstreams.get(slug) === upstream;
+    const upstream: Upstream = new Upstream(config, this.#settings, {
+      listsChanged: () => {
+        if (isCurrent()) this.#updateAll();
+      },
+      resourceUpdated: (uri, owner) => {
+        if (isCurrent()) for (const view of this.#servers.values()) view.resourceUpdated(slug, uri, owner);
+      },
+      stateChanged: (status) => this.#options.onState?.(status),
+    });
+    return upstream;
+  }
+
+  #startEager(upstreams: Iterable<Upstream>): void {
+    for (const upstream of upstreams) {
+      if (upstream.config.start === 'eager') upstream.start().catch(() => {});
+    }
+  }
+
+  #drain(upstream: Upstream): void {
+    const draining = upstream.drain(this.#config.drainMs).finally(() => this.#draining.delete(draining));
+    this.#draining.add(draining);
+  }
+
+  // Servers.
+
+  #viewConfig(name: string): ViewConfig | undefined {
+    return name === '' ? this.#config.defaultView : this.#config.views.find((view) => view.name === name);
+  }
+
+  #serve(as: ServedAs): ViewServer {
+    const key = JSON.stringify(as);
+    let served = this.#servers.get(key);
+    if (served === undefined) {
+      const { name = 'mooring', version: ownVersion = version } = this.#options.server ?? {};
+      const logger = this.#options.logger === undefined ? {} : { logger: this.#options.logger };
+      const source = this.#sourceOf(as) as ViewSource;
+      const options = { ...logger, ...this.#options.server, name, version: ownVersion };
+      served = new ViewServer(options, source, this.#held, this.#config.firstListMs);
+      this.#servers.set(key, served);
+      this.#options.prepareServer?.(served.server, as);
+    }
+    return served;
+  }
+
+  get #served(): readonly (readonly [string, { readonly as: ServedAs; readonly view: ViewServer }])[] {
+    return [...this.#servers].map(([key, view]) => [key, { as: JSON.parse(key) as ServedAs, view }]);
+  }
+
+  /** What a server shows now; undefined if the configuration does not have it any more. */
+  #sourceOf(as: ServedAs): ViewSource | undefined {
+    const listed = (upstream: Upstream): ListedServer => ({
+      config: upstream.config,
+      lists: upstream.lists ?? noLists,
+    });
+    if ('upstream' in as) {
+      const upstream = this.#upstreams.get(as.upstream);
+      if (upstream === undefined) return undefined;
+      const upstreams = new Map([[as.upstream, upstream]]);
+      return { instructions: undefined, isSingle: true, upstreams, exposed: exposeServer(listed(upstream)) };
+    }
+    const view = this.#viewConfig(as.view);
+    if (view === undefined) return undefined;
+    const upstreams = new Map([...this.#upstreams].filter(([, { config }]) => isInView(view, config)));
+    const exposed = exposeView(view, [...this.#upstreams.values()].map(listed));
+    return { instructions: view.instructions, isSingle: false, upstreams, exposed };
+  }
+
+  #updateAll(): void {
+    for (const [, { as, view }] of this.#served) {
+      const source = this.#sourceOf(as);
+      if (source === undefined) continue;
+      view.update(source);
+      for (const warning of source.exposed.warnings) this.#warnOnce(warning);
+    }
+  }
+
+  #warnOnce(warning: string): void {
+    if (this.#warned.has(warning)) return;
+    this.#warned.add(warning);
+    this.#logger?.warn(warning);
+  }
+}

@@ -1,0 +1,15 @@
+// The entry point of "mooring/gateway".
+
+export type * from './config/gateway-config.ts';
+export type {
+  CachedLists,
+  CatalogCache,
+  PinChange,
+  PinChecker,
+  PinReport,
+  UpstreamLists,
+} from './contract.ts';
+export { createGateway, type Gateway } from './gateway.ts';
+export type { GatewayOptions, ServedAs } from './options.ts';
+export type { HeldCallLimits } from './relays/held-calls.ts';
+export type { UpstreamStateName, UpstreamStatus } from './upstreams/contract.ts';

@@ -1,0 +1,21 @@
+// The options of a gateway besides its configuration: what the program around it provides.
+
+import type { Server, ServerOptions } from '../engine/server.ts';
+import type { Logger } from '../protocol/logger.ts';
+import type { HeldCallLimits } from './relays/held-calls.ts';
+import type { UpstreamStatus } from './upstreams/contract.ts';
+import type { UpstreamSettings } from './upstreams/upstream.ts';
+
+/** Which server of the gateway: a view (empty: the default view), or one upstream by itself. */
+export type ServedAs = { readonly view: string } | { readonly upstream: string };
+
+export interface GatewayOptions extends Omit<UpstreamSettings, 'client' | 'logger'> {
+  /** Name and version of the gateway, and other options of its servers. Default: `mooring`. */
+  readonly server?: Partial<ServerOptions>;
+  /** Where the gateway reports to its operator. Default: warnings and errors on the console; `false`: nowhere. */
+  readonly logger?: Logger | false;
+  /** Called for every server of the gateway before it is used: to add middleware, policies, observers. */
+  readonly prepareServer?: (server: Server, as: ServedAs) => void;
+  readonly heldCalls?: Partial<HeldCallLimits>;
+  readonly onState?: (status: UpstreamStatus) => void;
+}

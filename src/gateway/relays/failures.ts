@@ -1,0 +1,113 @@
+// What a client gets if an upstream fails: a failed tool is a result, everything else an error. Each says which server it
+// was, what happened, and whether the call may have run.
+
+import { ClientError } from '../../client/index.ts';
+import type { Context } from '../../engine/context.ts';
+import { WireError, wireErrors } from '../../protocol/errors.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
+import type { ToolResult } from '../../protocol/model.ts';
+import { messageOf, needsLogin, UpstreamUnavailable } from '../upstreams/start-error.ts';
+import { describeInputRequest } from './input-request.ts';
+import { InputNotPossible, type Link, linksOf } from './phases.ts';
+import { LinksDeclined } from './relay.ts';
+
+/** Errors about our own request to the upstream: a client can do nothing about them. */
+const ownRequestCodes = [-32020, -32022];
+const missingCapability = -32021;
+
+/** The connection ended after the request was sent. */
+const lostCodes = ['server-exited', 'connection-lost', 'session-lost'];
+
+/** The result of a tool whose upstream failed. Throws where the client should get an error. */
+export function toolFailure(error: unknown, slug: string, ctx: Context): ToolResult {
+  const links = linksOf(error);
+  if (links !== undefined) {
+    if (ctx.can('elicitation.url')) throw passedOn(error as ClientError, slug);
+    return failed(linksText(slug, links));
+  }
+  const missing = missingCapabilities(error);
+  if (missing !== undefined && !ctx.inputEndsRun) {
+    return failed(`The server ${slug} needs a client that supports ${Object.keys(missing).join(', ')}.`);
+  }
+  if (error instanceof InputNotPossible) {
+    const wanted = error.requests.map(describeInputRequest).join('; ');
+    return failed(`The server ${slug} needs ${wanted}. This client cannot be asked for it.`);
+  }
+  if (error instanceof UpstreamUnavailable || error instanceof LinksDeclined) return failed(error.message);
+  if (needsLogin(error)) return failed(`The server ${slug} requires a login: ${messageOf(error)}`);
+  if (!(error instanceof ClientError)) throw error;
+  if (lostCodes.includes(error.code)) {
+    const text = `The server ${slug} ended while it worked on this call: ${error.message}`;
+    return { ...failed(text), _meta: { 'mooring/mayHaveRun': true } };
+  }
+  if (isProtocolFailure(error)) throw toWireError(error, slug);
+  return failed(`The server ${slug} failed: ${error.message}`);
+}
+
+/** The error for a client whose request failed, for requests other than calls of tools. `uri`: as the client named it. */
+export function toWireError(error: unknown, slug: string, uri?: string): Error {
+  if (error instanceof ClientError) {
+    if (error.code === 'resource-not-found' && uri !== undefined) return wireErrors.resourceNotFound(uri);
+    if (error.code === 'cancelled') return error;
+    if (error.code === 'server-error') return passedOn(error, slug);
+    const isInvalid = error.code === 'invalid-result' || error.code === 'invalid-message';
+    const message = isInvalid
+      ? `Invalid answer from ${slug}: ${error.message}`
+      : `The server ${slug} failed: ${error.message}`;
+    const mayHaveRun = lostCodes.includes(error.code) ? { mayHaveRun: true } : {};
+    return new WireError('internal', message, { data: { server: slug, ...mayHaveRun }, cause: error });
+  }
+  if (error instanceof InputNotPossible) {
+    const wanted = error.requests.map(describeInputRequest).join('; ');
+    return new WireError('internal', `The server ${slug} needs ${wanted}, and this client cannot be asked for it`, {
+      data: { server: slug },
+    });
+  }
+  if (error instanceof UpstreamUnavailable) {
+    const { retryAfterMs } = error;
+    const data = { server: slug, ...(retryAfterMs === undefined ? {} : { retryAfterMs: Math.ceil(retryAfterMs) }) };
+    return new WireError('internal', error.message, { data });
+  }
+  if (error instanceof LinksDeclined || needsLogin(error)) {
+    return new WireError('internal', messageOf(error), { data: { server: slug } });
+  }
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+/** The request was answered, but not with a result. */
+function isProtocolFailure({ code }: ClientError): boolean {
+  return ['server-error', 'invalid-result', 'invalid-message', 'cancelled'].includes(code);
+}
+
+/** An error of the upstream as its client gets it. */
+function passedOn(error: ClientError, slug: string): WireError {
+  const { code = -32603, message = error.message, data } = error.serverError ?? {};
+  const missing = missingCapabilities(error);
+  if (missing !== undefined) return wireErrors.missingCapability(missing);
+  if (ownRequestCodes.includes(code)) {
+    return new WireError('internal', `The server ${slug} rejected our request: ${message}`, {
+      data: { server: slug, reason: message },
+    });
+  }
+  const named =
+    data === undefined ? { server: slug } : isObject(data) && !('server' in data) ? { ...data, server: slug } : data;
+  if (linksOf(error) !== undefined) return new WireError('urlElicitationRequired', message, { data: named });
+  return new WireError('application', message, { code, data: named });
+}
+
+/** What the upstream requires of clients. We declare what the caller declared, so that only the caller can change that. */
+function missingCapabilities(error: unknown): Record<string, unknown> | undefined {
+  if (!(error instanceof ClientError) || error.serverError?.code !== missingCapability) return undefined;
+  const { data } = error.serverError;
+  const required = isObject(data) ? data['requiredCapabilities'] : undefined;
+  return isObject(required) ? required : {};
+}
+
+export function linksText(slug: string, links: readonly Link[]): string {
+  const pages = links.map(({ message, url }) => `${message}\n${url}`).join('\n');
+  return `The server ${slug} needs the user to open a page first, then call the tool again:\n${pages}`;
+}
+
+function failed(text: string): ToolResult {
+  return { content: [{ type: 'text', text }], isError: true };
+}

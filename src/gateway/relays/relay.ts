@@ -1,0 +1,165 @@
+// Carries one request of a client to an upstream and its answer back: straight, or in phases if the upstream needs input.
+
+import type { InputRetry, ToolCallOptions } from '../../client/index.ts';
+import type { Context } from '../../engine/context.ts';
+import { principalKey } from '../../engine/ports.ts';
+import type { UpstreamConnection } from '../upstreams/connection.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
+import { asksOf, canAsk } from './input-request.ts';
+import { checkPhases, inputOf, linksOf, type Phase, phaseOf, recordedPhases, recordPhase } from './phases.ts';
+import { type CallTarget, RelayCall } from './relay-call.ts';
+
+/** The upstream that requests go to. */
+export interface RelayTarget extends CallTarget {
+  readonly upstream: Upstream;
+}
+
+/** Sends the request. Called again for every phase. */
+export type Send<T> = (connection: UpstreamConnection, options: ToolCallOptions) => Promise<T>;
+
+/** An answer, and the call and connection that it came with. */
+export interface Relayed<T> {
+  readonly value: T;
+  readonly call: RelayCall;
+  readonly revision: string;
+}
+
+/** The user did not visit the pages that the upstream wants to be visited. */
+export class LinksDeclined extends Error {
+  constructor(cause: unknown) {
+    super('The user did not open the page that is needed first', { cause });
+  }
+}
+
+/**
+ * Sends a request of a client to an upstream. `isRepeatable`: it does no harm if it runs twice, so that it is sent again if the
+ * upstream ends meanwhile. Rejects with what the client of the upstream rejects with, `UpstreamUnavailable`, `InputNotPossible` or
+ * `LinksDeclined`.
+ */
+export function relay<T>(target: RelayTarget, ctx: Context, isRepeatable: boolean, send: Send<T>): Promise<Relayed<T>> {
+  const relayed = new Relay(target, ctx, isRepeatable, send);
+  return ctx.isRetry ? relayed.resume() : relayed.first();
+}
+
+class Relay<T> {
+  readonly #target: RelayTarget;
+  readonly #ctx: Context;
+  readonly #isRepeatable: boolean;
+  readonly #send: Send<T>;
+  /** How many phases are recorded. */
+  #phases = 0;
+
+  constructor(target: RelayTarget, ctx: Context, isRepeatable: boolean, send: Send<T>) {
+    this.#target = target;
+    this.#ctx = ctx;
+    this.#isRepeatable = isRepeatable;
+    this.#send = send;
+  }
+
+  async first(): Promise<Relayed<T>> {
+    try {
+      return await this.#attempt(undefined);
+    } catch (error) {
+      return this.#goOn(error);
+    }
+  }
+
+  /** The client has repeated its request, with responses. */
+  async resume(): Promise<Relayed<T>> {
+    const phases = recordedPhases(this.#ctx);
+    this.#phases = phases.length;
+    const last = phases.at(-1);
+    if (last === undefined) return this.first();
+    if (last.kind === 'held') {
+      const held = this.#target.held.find(last, principalKey(this.#ctx.principal));
+      held.call.attach(this.#ctx);
+      return held.wait<Relayed<T>>(this.#ctx);
+    }
+    try {
+      return await this.#attempt(await this.#input(last, undefined));
+    } catch (error) {
+      return this.#goOn(error);
+    }
+  }
+
+  /** Gets the input that a failed request needs, and sends it again. */
+  async #goOn(failure: unknown): Promise<Relayed<T>> {
+    let error = failure;
+    for (;;) {
+      const phase = phaseOf(error);
+      if (phase === undefined || (phase.kind === 'links' && this.#passesLinks)) throw error;
+      checkPhases(this.#phases);
+      await recordPhase(this.#ctx, this.#phases++, phase);
+      const retry = await this.#input(phase as Exclude<Phase, { kind: 'held' }>, error);
+      try {
+        return await this.#attempt(retry);
+      } catch (next) {
+        error = next;
+      }
+    }
+  }
+
+  /** A client that is asked during its calls gets the error that wants pages to be visited, and repeats the call itself. */
+  get #passesLinks(): boolean {
+    return !this.#ctx.inputEndsRun || !this.#ctx.can('elicitation.url');
+  }
+
+  async #input(phase: Exclude<Phase, { kind: 'held' }>, error: unknown): Promise<InputRetry | undefined> {
+    const { upstream, namesServer } = this.#target;
+    const { config } = upstream;
+    const asks = asksOf(this.#ctx);
+    const input = await inputOf(this.#ctx, this.#phases - 1, phase, {
+      serverName: namesServer ? config.slug : undefined,
+      canAsk: (request) => canAsk(asks, request),
+      roots: config.roots ?? [],
+    });
+    if (input === 'declined') throw new LinksDeclined(linksOf(error) === undefined ? undefined : error);
+    return input;
+  }
+
+  /** One request to the upstream. */
+  #attempt(retry: InputRetry | undefined): Promise<Relayed<T>> {
+    const call = new RelayCall(this.#ctx, this.#target);
+    const options =
+      retry === undefined
+        ? call.options(this.#isRepeatable)
+        : { ...call.options(this.#isRepeatable), inputRetry: retry };
+    if (this.#ctx.inputEndsRun) call.onHeld = (held) => void this.#suspend(call, held.id);
+    const outcome = this.#request(call, options);
+    if (!this.#ctx.inputEndsRun) return outcome;
+    // Whichever request of the client waits by then gets the outcome.
+    const settle = (): void => call.hold?.settle(outcome);
+    outcome.then(settle, settle);
+    return outcome;
+  }
+
+  async #request(call: RelayCall, options: ToolCallOptions, isRepeated = false): Promise<Relayed<T>> {
+    const begun = this.#target.upstream.begin(call, options);
+    const connection = begun instanceof Promise ? await begun : begun;
+    try {
+      const { client } = connection;
+      call.connection = connection;
+      connection.wantLevel(this.#ctx.logLevel);
+      const value = await this.#send(connection, options);
+      return { value, call, revision: client.revision };
+    } catch (error) {
+      const code = (error as { readonly code?: unknown }).code;
+      if (code === 'timeout') connection.timedOut();
+      if (code !== 'server-exited' || !this.#isRepeatable || isRepeated) throw error;
+    } finally {
+      call.endTask();
+      connection.end(options);
+    }
+    return this.#request(call, options, true);
+  }
+
+  /** Ends the run with the input requests of a held call. */
+  async #suspend(call: RelayCall, id: string): Promise<void> {
+    try {
+      await recordPhase(this.#ctx, this.#phases++, { kind: 'held', holder: this.#target.held.holder, id });
+      await call.hold?.wait(this.#ctx);
+    } catch {
+      // The run itself gets the outcome.
+    }
+  }
+}

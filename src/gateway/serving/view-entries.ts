@@ -1,0 +1,112 @@
+// The entries of a view's server: one for each item that the view shows, which passes requests on to its upstream.
+
+import type { OwnedEntries, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from '../../engine/catalog.ts';
+import type { Completer } from '../../engine/definitions.ts';
+import { relayedPrompt, relayedResource, relayedTemplate, relayedTool } from '../../engine/relayed-entries.ts';
+import { wireErrors } from '../../protocol/errors.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
+import type { CompletionRef, Tool } from '../../protocol/model.ts';
+import { compileSchema } from '../../schema/index.ts';
+import type { ExposedItem, ExposedView } from '../names/index.ts';
+import { callTool, complete, type FeatureTarget, getPrompt, readResource } from '../relays/features.ts';
+import type { HeldCalls } from '../relays/held-calls.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
+
+export interface ViewEntriesOptions {
+  readonly upstreams: ReadonlyMap<string, Upstream>;
+  readonly held: HeldCalls;
+  /** What users are asked starts with the name of the server. */
+  readonly namesServers: boolean;
+}
+
+export function viewEntries(view: ExposedView, options: ViewEntriesOptions): OwnedEntries {
+  const { upstreams, held, namesServers } = options;
+  const targets = new Map<string, FeatureTarget>();
+  for (const [slug, upstream] of upstreams) {
+    targets.set(slug, { upstream, held, namesServer: namesServers, expose: (uri) => view.uris.expose(slug, uri) });
+  }
+  const targetOf = (slug: string): FeatureTarget => targets.get(slug) as FeatureTarget;
+  const hasResources = [...upstreams.values()].some(({ lists }) => offersResources(lists));
+  return {
+    tools: view.tools.map((item) => toolEntry(item, targetOf(item.slug))),
+    prompts: view.prompts.map((item) => promptEntry(item, targetOf(item.slug))),
+    resources: view.resources.map((item) => resourceEntry(item, targetOf(item.slug))),
+    resourceTemplates: [
+      ...view.resourceTemplates.map((item) => templateEntry(item, view, targetOf)),
+      ...(hasResources ? [anyResource(view, targetOf)] : []),
+    ],
+  };
+}
+
+function offersResources(lists: Upstream['lists']): boolean {
+  if (lists === undefined) return false;
+  const { resources, resourceTemplates, capabilities } = lists;
+  return resources.length + resourceTemplates.length > 0 || capabilities?.['resources'] !== undefined;
+}
+
+function toolEntry({ item, original }: ExposedItem<Tool>, target: FeatureTarget): ToolEntry {
+  const shown = withExposedPage(item, target.expose);
+  const run = (args: unknown, ctx: Parameters<ToolEntry['definition']['run']>[1]) =>
+    callTool(target, original, item, args as { readonly [key: string]: unknown }, ctx);
+  const { validate, slug } = target.upstream.config;
+  if (!validate) return relayedTool(shown, { run });
+  const where = `tool ${JSON.stringify(original)} of ${slug}`;
+  return relayedTool(shown, {
+    run,
+    input: compileSchema(item.inputSchema, { direction: 'input', root: 'any', where }),
+  });
+}
+
+/** The page of a tool is a resource: its URI leads to the server that it came from. */
+function withExposedPage(tool: Tool, expose: (uri: string) => string): Tool {
+  const ui = tool._meta?.['ui'];
+  const page = isObject(ui) ? ui['resourceUri'] : undefined;
+  if (typeof page !== 'string' || expose(page) === page) return tool;
+  return { ...tool, _meta: { ...tool._meta, ui: { ...(ui as object), resourceUri: expose(page) } } };
+}
+
+function completerFor(target: FeatureTarget, ref: CompletionRef): ((argument: string) => Completer) | undefined {
+  if (target.upstream.lists?.capabilities?.['completions'] === undefined) return undefined;
+  return (name) => (value, known, ctx) => complete(target, ref, { name, value }, known, ctx);
+}
+
+function promptEntry({ item, original }: ExposedView['prompts'][number], target: FeatureTarget): PromptEntry {
+  return relayedPrompt(item, {
+    get: (args, ctx) => getPrompt(target, original, args, ctx),
+    complete: completerFor(target, { type: 'ref/prompt', name: original }),
+  });
+}
+
+function resourceEntry({ item, original }: ExposedView['resources'][number], target: FeatureTarget): ResourceEntry {
+  return relayedResource(item, { read: (uri, ctx) => readResource(target, original, uri, ctx) });
+}
+
+function templateEntry(
+  { item, original, slug }: ExposedView['resourceTemplates'][number],
+  view: ExposedView,
+  targetOf: (slug: string) => FeatureTarget,
+): TemplateEntry {
+  return relayedTemplate(item, {
+    read: (uri, ctx) => readRouted(view, targetOf, uri, ctx),
+    complete: completerFor(targetOf(slug), { type: 'ref/resource', uri: original }),
+  });
+}
+
+/** Resources that no list and no template has: a server need not list what it can read. */
+function anyResource(view: ExposedView, targetOf: (slug: string) => FeatureTarget): TemplateEntry {
+  return relayedTemplate(
+    { uriTemplate: '{+uri}', name: 'any' },
+    { unlisted: true, read: (uri, ctx) => readRouted(view, targetOf, uri, ctx) },
+  );
+}
+
+function readRouted(
+  view: ExposedView,
+  targetOf: (slug: string) => FeatureTarget,
+  uri: string,
+  ctx: Parameters<typeof readResource>[3],
+): ReturnType<typeof readResource> {
+  const route = view.uris.route(uri);
+  if (route === undefined) throw wireErrors.resourceNotFound(uri);
+  return readResource(targetOf(route.slug), route.uri, uri, ctx);
+}

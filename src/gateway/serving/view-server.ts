@@ -1,0 +1,131 @@
+// The server of one view: what clients connect to. It shows what the view selects from the upstreams, as it is known now.
+
+import type { Context } from '../../engine/context.ts';
+import { principalKey } from '../../engine/ports.ts';
+import { createServer, type Server, type ServerOptions } from '../../engine/server.ts';
+import type { Principal } from '../../protocol/exchange.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
+import { methods } from '../../protocol/methods.ts';
+import type { Capabilities } from '../../protocol/model.ts';
+import type { HeldCalls } from '../relays/held-calls.ts';
+import { RelayCall } from '../relays/relay-call.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
+import { joinInstructions } from './instructions.ts';
+import { viewEntries } from './view-entries.ts';
+import type { ViewSource } from './view-source.ts';
+
+const lists: ReadonlySet<string> = new Set([
+  methods.listTools.name,
+  methods.listPrompts.name,
+  methods.listResources.name,
+  methods.listResourceTemplates.name,
+]);
+
+export class ViewServer {
+  readonly server: Server;
+  readonly #held: HeldCalls;
+  #source: ViewSource;
+  #capabilities: Capabilities | undefined;
+  /** Which upstream is asked for the changes of a followed resource. */
+  readonly #followed = new Map<string, { readonly slug: string; readonly uri: string }>();
+
+  constructor(options: ServerOptions, source: ViewSource, held: HeldCalls, firstListMs: number) {
+    this.#source = source;
+    this.#held = held;
+    this.server = createServer({
+      ...options,
+      capabilities: () => (this.#capabilities ??= this.#declare()),
+      instructions: () => joinInstructions(this.#source),
+    });
+    this.server.around((request, next) => {
+      if (!lists.has(request.method)) return next();
+      const unknown = this.#unknown;
+      if (unknown.length === 0) return next();
+      return inTime(Promise.all(unknown.map((upstream) => upstream.known())), firstListMs).then(next);
+    });
+    this.server.followResources({
+      prepare: (uri, ctx) => this.#follow(uri, ctx),
+      // A session that comes back brings its subscriptions, without a request.
+      followed: (uri) => void this.#follow(uri, undefined),
+      unfollowed: (uri) => this.#unfollow(uri),
+    });
+    this.update(source);
+  }
+
+  update(source: ViewSource): void {
+    this.#source = source;
+    this.#capabilities = undefined;
+    const rejected = this.server.replaceEntries(
+      this,
+      viewEntries(source.exposed, { ...source, held: this.#held, namesServers: !source.isSingle }),
+    );
+    if (rejected.length === 0) return;
+    this.server.logger?.warn('names of upstreams are taken by others, so that they are not shown', { names: rejected });
+  }
+
+  /** A resource of an upstream has changed. */
+  resourceUpdated(slug: string, uri: string, owner: string | undefined): void {
+    if (!this.#source.upstreams.has(slug)) return;
+    const exposed = this.#source.exposed.uris.expose(slug, uri);
+    const audience = owner === undefined ? undefined : (each?: Principal) => principalKey(each) === owner;
+    this.server.resourceUpdated(exposed, audience);
+  }
+
+  /** Follows a resource at its upstream. False if the upstream does not announce changes. */
+  async #follow(uri: string, ctx: Context | undefined): Promise<boolean> {
+    const known = this.#followed.get(uri);
+    const route = known ?? this.#source.exposed.uris.route(uri);
+    const upstream = route && this.#source.upstreams.get(route.slug);
+    if (route === undefined || upstream === undefined) return false;
+    if (ctx === undefined && known !== undefined) return true;
+    await upstream.known();
+    if (!hasSubscribe(upstream)) return false;
+    const call = ctx && new RelayCall(ctx, { upstream, held: this.#held, namesServer: true });
+    const isFollowed = await upstream.follow(route.uri, call).catch(() => false);
+    if (isFollowed) this.#followed.set(uri, route);
+    return isFollowed;
+  }
+
+  #unfollow(uri: string): void {
+    const route = this.#followed.get(uri);
+    this.#followed.delete(uri);
+    if (route !== undefined) this.#source.upstreams.get(route.slug)?.unfollow(route.uri);
+  }
+
+  get #unknown(): readonly Upstream[] {
+    return [...this.#source.upstreams.values()].filter(({ lists: known }) => known === undefined);
+  }
+
+  /** What the upstreams offer. As long as one of them is not known, it may offer everything. */
+  #declare(): Capabilities {
+    const known = [...this.#source.upstreams.values()].map(({ lists: each }) => each?.capabilities);
+    const all = known.includes(undefined);
+    const offers = (kind: string): boolean => all || known.some((each) => each?.[kind] !== undefined);
+    const { exposed } = this.#source;
+    const subscribes = all || [...this.#source.upstreams.values()].some(hasSubscribe);
+    return {
+      logging: {},
+      ...(offers('tools') || exposed.tools.length > 0 ? { tools: { listChanged: true } } : {}),
+      ...(offers('prompts') || exposed.prompts.length > 0 ? { prompts: { listChanged: true } } : {}),
+      ...(offers('resources') || exposed.resources.length > 0
+        ? { resources: { ...(subscribes ? { subscribe: true } : {}), listChanged: true } }
+        : {}),
+      ...(offers('completions') ? { completions: {} } : {}),
+    };
+  }
+}
+
+function hasSubscribe({ lists: known }: Upstream): boolean {
+  const resources = known?.capabilities?.['resources'];
+  return isObject(resources) && resources['subscribe'] === true;
+}
+
+/** Resolves at the latest after this time. */
+async function inTime(work: Promise<unknown>, ms: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,15 @@
+// What a view shows, and of which upstreams. Only types.
+
+import type { ExposedView } from '../names/index.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
+
+/** Computed again whenever one of the upstreams changes. */
+export interface ViewSource {
+  /** The text before the instructions of the servers. */
+  readonly instructions: string | undefined;
+  /** One server by itself, with its own names. */
+  readonly isSingle: boolean;
+  /** By slug, in the order of the file. */
+  readonly upstreams: ReadonlyMap<string, Upstream>;
+  readonly exposed: ExposedView;
+}

@@ -1,0 +1,68 @@
+// How the gateway connects to an upstream: the options of the client.
+
+import type { Authorizer, ConnectOptions, EraCache, Target } from '../../client/index.ts';
+import type { Logger } from '../../protocol/logger.ts';
+import type { Implementation } from '../../protocol/model.ts';
+import type { UpstreamConfig } from '../config/gateway-config.ts';
+import type { UpstreamConnection } from './connection.ts';
+import type { Asks } from './contract.ts';
+import { inputHandlers } from './input-handlers.ts';
+
+/** What connections of all upstreams have in common. */
+export interface ConnectSettings {
+  readonly client: Implementation;
+  readonly logger: Logger | undefined;
+  readonly eraCache?: EraCache | undefined;
+  /** Credentials for an upstream, if it needs any. */
+  readonly authorizer?: ((config: UpstreamConfig, principalKey: string) => Authorizer | undefined) | undefined;
+  /** What to connect to instead of the entry: a transport of the program, a command in a sandbox. */
+  readonly target?: ((config: UpstreamConfig) => Target | undefined) | undefined;
+  /** Additional options for the connections of an upstream: a sandbox, a proxy, observers. */
+  readonly connectOptions?: ((config: UpstreamConfig) => Partial<ConnectOptions>) | undefined;
+}
+
+export interface ConnectEvents {
+  listChanged(): void;
+  lost(error: Error | undefined): void;
+  noise(what: string): void;
+}
+
+export function connectOptions(
+  config: UpstreamConfig,
+  settings: ConnectSettings,
+  connection: UpstreamConnection,
+  asks: Asks,
+  events: ConnectEvents,
+): ConnectOptions {
+  const isProcess = config.entry.command !== undefined;
+  const authorizer = settings.authorizer?.(config, connection.key);
+  const { revision, timeoutMs, maxTimeoutMs, maxResultBytes, inheritEnv } = config;
+  return {
+    client: settings.client,
+    revision,
+    handlers: inputHandlers(config, asks, connection),
+    ...(asks.samplingTools && config.asks.includes('sampling') ? { capabilities: { sampling: { tools: {} } } } : {}),
+    onLog: (message, context) => connection.log(message, context),
+    onListChanged: () => events.listChanged(),
+    onState: (state, error) => {
+      if (state === 'lost') events.lost(error);
+    },
+    onUnexpectedOutput: (what) => events.noise(what),
+    ...(settings.logger === undefined ? {} : { logger: settings.logger }),
+    ...(settings.eraCache === undefined ? {} : { eraCache: settings.eraCache }),
+    ...(authorizer === undefined ? {} : { authorizer }),
+    timeoutMs,
+    maxTimeoutMs,
+    // A result with its envelope; beyond it a pipe cannot be read any further.
+    maxMessageBytes: maxResultBytes + envelopeBytes,
+    // A process that ended is started again by the gateway, with its own pauses.
+    reconnect: !isProcess,
+    retry: { maxAttempts: isProcess ? 1 : 2 },
+    cache: false,
+    validateOutput: false,
+    ...(inheritEnv.length === 0 ? {} : { inheritEnv }),
+    ...settings.connectOptions?.(config),
+  };
+}
+
+const envelopeBytes = 64 * 1024;

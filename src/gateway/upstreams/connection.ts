@@ -1,0 +1,169 @@
+// One connection to an upstream: its client, the calls that are in flight on it, and which of them a message belongs to.
+
+import type { CallOptions, Client, InputContext, LogContext, LogMessage } from '../../client/index.ts';
+import type { Logger } from '../../protocol/logger.ts';
+import { type LogLevel, logLevels } from '../../protocol/model.ts';
+import type { UpstreamCall } from './contract.ts';
+import { FollowedResources } from './followed-resources.ts';
+import type { CallFinder } from './input-handlers.ts';
+
+/** Time-outs in a row, without any message in between, after which it is checked whether the server responds at all. */
+const maxSilentTimeouts = 3;
+const pingMs = 10_000;
+
+export interface ConnectionEvents {
+  /** Nothing is in flight any more. */
+  idle(connection: UpstreamConnection): void;
+  /** It does not respond. */
+  unresponsive(connection: UpstreamConnection): void;
+  resourceUpdated(uri: string, connection: UpstreamConnection): void;
+  ambiguous(): void;
+}
+
+export class UpstreamConnection implements CallFinder {
+  /** The isolation key. */
+  readonly key: string;
+  /** The principal that it belongs to; undefined if several share it. */
+  readonly owner: string | undefined;
+  readonly #events: ConnectionEvents;
+  readonly #logger: Logger | undefined;
+  /** By the options of their request, oldest first. Calls that wait for the connection to open are in it, too. */
+  readonly #calls = new Map<object, UpstreamCall>();
+  readonly #tasks = new Map<string, UpstreamCall>();
+  #client: Client | undefined;
+  #followed: FollowedResources | undefined;
+  #level: LogLevel | undefined;
+  #silentTimeouts = 0;
+  #receivedAtTimeout = -1;
+  /** How many others than calls use it: lists that are being read. */
+  #users = 0;
+  /** No new calls: another connection has taken its place. */
+  retired = false;
+  lastUsedMs = performance.now();
+
+  constructor(key: string, owner: string | undefined, events: ConnectionEvents, logger: Logger | undefined) {
+    this.key = key;
+    this.owner = owner;
+    this.#events = events;
+    this.#logger = logger;
+  }
+
+  /** Undefined until it is open. */
+  get open(): Client | undefined {
+    return this.#client;
+  }
+
+  get client(): Client {
+    return this.#client as Client;
+  }
+
+  opened(client: Client): void {
+    this.#client = client;
+  }
+
+  get inFlight(): number {
+    return this.#calls.size;
+  }
+
+  /** Nothing needs it now. */
+  get isIdle(): boolean {
+    return this.#calls.size === 0 && this.#users === 0 && (this.#followed?.size ?? 0) === 0;
+  }
+
+  /** Keeps it open until the returned function is called. */
+  keepOpen(): () => void {
+    this.#users++;
+    return () => {
+      this.#users--;
+      if (this.isIdle) this.#events.idle(this);
+    };
+  }
+
+  // Calls.
+
+  /** `options`: those of the request, which identify it. */
+  begin(options: CallOptions, call: UpstreamCall): void {
+    this.#calls.set(options, call);
+  }
+
+  end(options: CallOptions): void {
+    this.#calls.delete(options);
+    this.lastUsedMs = performance.now();
+    if (this.#calls.size === 0) this.#events.idle(this);
+  }
+
+  /** The call has become a task of the upstream: what names the task belongs to the call. */
+  beginTask(id: string, call: UpstreamCall): void {
+    this.#tasks.set(id, call);
+  }
+
+  endTask(id: string): void {
+    this.#tasks.delete(id);
+  }
+
+  /**
+   * The call that a message belongs to: the one whose response stream brought it, the one whose task it names, or the newest
+   * if all calls in flight are of one caller. It is never guessed between two callers.
+   */
+  find({ call, task }: Pick<InputContext, 'call' | 'task'>): UpstreamCall | 'ambiguous' | undefined {
+    if (call !== undefined) return this.#calls.get(call);
+    if (task !== undefined) return this.#tasks.get(task);
+    let found: UpstreamCall | undefined;
+    for (const each of this.#calls.values()) {
+      if (found !== undefined && found.caller !== each.caller) return 'ambiguous';
+      found = each;
+    }
+    return found;
+  }
+
+  ambiguous(): void {
+    this.#events.ambiguous();
+  }
+
+  /** Passes a log message on to its caller; what belongs to no single caller stays in our log. */
+  log(message: LogMessage, { call }: LogContext): void {
+    const found = this.find({ call });
+    if (found !== undefined && found !== 'ambiguous') found.log(message);
+    else this.#logger?.debug('log message of an upstream', { ...message });
+  }
+
+  /** Has the server send messages of this level, if it does not yet. Where requests have their own level, that is not needed. */
+  wantLevel(level: LogLevel | undefined): void {
+    const client = this.#client;
+    if (level === undefined || client === undefined || !client.offers('logging/setLevel')) return;
+    if (this.#level !== undefined && logLevels.indexOf(level) >= logLevels.indexOf(this.#level)) return;
+    this.#level = level;
+    client.setLogLevel(level).catch((error: unknown) => {
+      this.#logger?.debug('the log level of an upstream could not be set', { error });
+    });
+  }
+
+  /** A request had no response in time. */
+  timedOut(): void {
+    const client = this.#client;
+    if (client === undefined || this.retired) return;
+    this.#silentTimeouts = client.received === this.#receivedAtTimeout ? this.#silentTimeouts + 1 : 1;
+    this.#receivedAtTimeout = client.received;
+    if (this.#silentTimeouts < maxSilentTimeouts) return;
+    this.#silentTimeouts = 0;
+    client.ping({ timeoutMs: pingMs, maxTimeoutMs: pingMs }).catch(() => {
+      if (!this.retired) this.#events.unresponsive(this);
+    });
+  }
+
+  // Resources.
+
+  follow(uri: string): Promise<boolean> {
+    this.#followed ??= new FollowedResources(
+      this.client,
+      (changed) => this.#events.resourceUpdated(changed, this),
+      this.#logger,
+    );
+    return this.#followed.follow(uri);
+  }
+
+  async unfollow(uri: string): Promise<void> {
+    await this.#followed?.unfollow(uri);
+    if (this.isIdle) this.#events.idle(this);
+  }
+}

@@ -1,0 +1,319 @@
+// The connections of one upstream, by isolation key: opened when they are first needed, shared by those that wait for the
+// same one, closed when they are not needed any more.
+
+import { type Client, connect } from '../../client/index.ts';
+import type { UpstreamConfig } from '../config/gateway-config.ts';
+import { type ConnectSettings, connectOptions } from './connect-options.ts';
+import { UpstreamConnection } from './connection.ts';
+import type { UpstreamCall } from './contract.ts';
+import { everyAsk } from './declared-capabilities.ts';
+import { RestartPolicy } from './restart-policy.ts';
+import { isPermanent, messageOf, UpstreamUnavailable } from './start-error.ts';
+
+/** How long a call waits for a connection that cannot be opened at once. */
+const maxWaitMs = 10_000;
+/** How long a server may take to end by itself when it is not needed any more. */
+const closeGraceMs = 2_000;
+
+export interface ConnectionsEvents {
+  starting(): void;
+  /** A connection is open. `client` is its first. */
+  opened(connection: UpstreamConnection): void;
+  startFailed(error: unknown, isDown: boolean): void;
+  /** A connection has ended that nobody closed. */
+  lost(connection: UpstreamConnection, error: Error | undefined): void;
+  /** All connections are closed because they were idle. */
+  idle(): void;
+  unresponsive(): void;
+  listChanged(connection: UpstreamConnection): void;
+  resourceUpdated(uri: string, connection: UpstreamConnection): void;
+  noise(what: string): void;
+  ambiguous(): void;
+}
+
+interface Slot {
+  readonly connection: UpstreamConnection;
+  readonly ready: Promise<UpstreamConnection>;
+  readonly closing: AbortController;
+  idleTimer?: ReturnType<typeof setTimeout> | undefined;
+}
+
+export class UpstreamConnections {
+  readonly #config: UpstreamConfig;
+  readonly #settings: ConnectSettings;
+  readonly #events: ConnectionsEvents;
+  readonly #policy: RestartPolicy;
+  readonly #slots = new Map<string, Slot>();
+  /** Connections that only finish what they have begun. */
+  readonly #retired = new Set<UpstreamConnection>();
+  #calls = 0;
+  #closed = false;
+  #lastError: unknown;
+
+  constructor(config: UpstreamConfig, settings: ConnectSettings, events: ConnectionsEvents) {
+    this.#config = config;
+    this.#settings = settings;
+    this.#events = events;
+    this.#policy = new RestartPolicy(config.restart);
+  }
+
+  get all(): readonly UpstreamConnection[] {
+    return [...[...this.#slots.values()].map(({ connection }) => connection), ...this.#retired];
+  }
+
+  /** An open connection that may be used for lists. */
+  get anyOpen(): UpstreamConnection | undefined {
+    for (const { connection } of this.#slots.values()) if (connection.open !== undefined) return connection;
+    return undefined;
+  }
+
+  keyOf(call: UpstreamCall): string {
+    switch (this.#config.isolation) {
+      case 'shared':
+        return '';
+      case 'principal':
+        return call.principalKey;
+      case 'session':
+        return call.sessionKey;
+      case 'call':
+        return `call ${++this.#calls}`;
+    }
+  }
+
+  /** The connection for a call: at once if it is open. */
+  get(key: string, call: UpstreamCall | undefined): UpstreamConnection | Promise<UpstreamConnection> {
+    const slot = this.#slots.get(key);
+    if (slot?.connection.open !== undefined) {
+      this.#stopIdleTimer(slot);
+      return slot.connection;
+    }
+    return this.#inTime((slot ?? this.#start(key, call)).ready);
+  }
+
+  /** The connection that a call is waiting for or uses, so that input requests reach it even while it opens. */
+  connectionOf(key: string, call: UpstreamCall | undefined): UpstreamConnection {
+    return (this.#slots.get(key) ?? this.#start(key, call)).connection;
+  }
+
+  /** A call has begun on a connection that is open. */
+  used(key: string): void {
+    const slot = this.#slots.get(key);
+    if (slot?.idleTimer !== undefined) this.#stopIdleTimer(slot);
+  }
+
+  /** Tries again at once, whatever has failed before. */
+  forgetFailures(): void {
+    this.#policy.reset();
+  }
+
+  async closeAll(graceMs: number = closeGraceMs): Promise<void> {
+    const slots = [...this.#slots.values()];
+    this.#slots.clear();
+    const retired = [...this.#retired];
+    await Promise.allSettled([
+      ...slots.map((slot) => this.#close(slot, graceMs)),
+      ...retired.map((connection) => connection.open?.close({ graceMs })),
+    ]);
+  }
+
+  /** Closes each connection as soon as its calls are over, and all of them after `drainMs`. */
+  async drain(drainMs: number): Promise<void> {
+    this.#closed = true;
+    const until = performance.now() + drainMs;
+    while (this.all.some(({ inFlight }) => inFlight > 0) && performance.now() < until) {
+      await new Promise((resolve) => setTimeout(resolve, Math.min(50, drainMs)));
+    }
+    await this.closeAll();
+  }
+
+  close(): Promise<void> {
+    this.#closed = true;
+    return this.closeAll();
+  }
+
+  /** A connection that does not respond gets no new calls, and is closed when its calls are over. */
+  retire(connection: UpstreamConnection): void {
+    const slot = this.#slots.get(connection.key);
+    if (slot?.connection !== connection) return;
+    this.#slots.delete(connection.key);
+    this.#stopIdleTimer(slot);
+    connection.retired = true;
+    this.#retired.add(connection);
+    const timer = setTimeout(() => this.#drop(connection), this.#config.maxTimeoutMs);
+    timer.unref();
+    if (connection.inFlight === 0) this.#drop(connection);
+  }
+
+  #drop(connection: UpstreamConnection): void {
+    if (!this.#retired.delete(connection)) return;
+    void connection.open?.close({ graceMs: 0 });
+  }
+
+  #start(key: string, call: UpstreamCall | undefined): Slot {
+    if (this.#closed) throw this.#unavailable('it was removed from the configuration');
+    this.#makeRoom();
+    const closing = new AbortController();
+    const { isolation } = this.#config;
+    const isOwned = isolation === 'principal' || isolation === 'session';
+    const connection = new UpstreamConnection(
+      key,
+      isOwned ? (call?.principalKey ?? '') : undefined,
+      {
+        idle: (idle) => this.#becameIdle(idle),
+        unresponsive: (each) => {
+          this.#events.unresponsive();
+          this.retire(each);
+        },
+        resourceUpdated: (uri, each) => this.#events.resourceUpdated(uri, each),
+        ambiguous: () => this.#events.ambiguous(),
+      },
+      this.#settings.logger,
+    );
+    const ready = this.#open(connection, call, closing.signal);
+    const slot: Slot = { connection, ready, closing };
+    this.#slots.set(key, slot);
+    ready.then(
+      () => {
+        if (connection.isIdle) this.#becameIdle(connection);
+      },
+      () => {
+        if (this.#slots.get(key) === slot) this.#slots.delete(key);
+      },
+    );
+    return slot;
+  }
+
+  /** Opens it, with several attempts. */
+  async #open(
+    connection: UpstreamConnection,
+    call: UpstreamCall | undefined,
+    signal: AbortSignal,
+  ): Promise<UpstreamConnection> {
+    if (this.#policy.isDown && this.#policy.waitMs > 0) {
+      throw this.#unavailable(messageOf(this.#lastError), this.#policy.waitMs);
+    }
+    for (;;) {
+      await pause(this.#policy.waitMs, signal);
+      this.#events.starting();
+      try {
+        const client = await this.#connect(connection, call, signal);
+        connection.opened(client);
+        this.#events.opened(connection);
+        return connection;
+      } catch (error) {
+        if (signal.aborted) throw this.#unavailable('it was stopped');
+        this.#lastError = error;
+        this.#policy.failed();
+        const isOver = isPermanent(error) || this.#policy.isDown;
+        this.#events.startFailed(error, isOver);
+        if (isOver) throw this.#unavailable(messageOf(error), this.#policy.waitMs, error);
+      }
+    }
+  }
+
+  #connect(connection: UpstreamConnection, call: UpstreamCall | undefined, signal: AbortSignal): Promise<Client> {
+    const isShared = this.#config.isolation === 'shared' || call === undefined;
+    const options = connectOptions(this.#config, this.#settings, connection, isShared ? everyAsk : call.asks, {
+      listChanged: () => this.#events.listChanged(connection),
+      noise: (what) => this.#events.noise(what),
+      lost: (error) => this.#lost(connection, error),
+    });
+    return connect(this.#settings.target?.(this.#config) ?? this.#config.entry, { ...options, signal });
+  }
+
+  #lost(connection: UpstreamConnection, error: Error | undefined): void {
+    const slot = this.#slots.get(connection.key);
+    this.#retired.delete(connection);
+    if (slot?.connection !== connection) return;
+    // A connection over HTTP opens itself again.
+    if (this.#config.entry.command === undefined) return;
+    this.#slots.delete(connection.key);
+    this.#stopIdleTimer(slot);
+    this.#lastError = error;
+    this.#policy.failed();
+    this.#events.lost(connection, error);
+    void connection.open?.close({ graceMs: 0 });
+  }
+
+  /** A call waits for a start no longer than this; the start goes on. */
+  async #inTime(ready: Promise<UpstreamConnection>): Promise<UpstreamConnection> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const why = this.#lastError === undefined ? 'it is still starting' : messageOf(this.#lastError);
+        reject(this.#unavailable(why, this.#policy.waitMs));
+      }, maxWaitMs);
+    });
+    try {
+      return await Promise.race([ready, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Stops the least recently used connection that is idle, if there are as many as there may be. */
+  #makeRoom(): void {
+    const { maxProcesses, isolation } = this.#config;
+    if (isolation === 'shared' || this.#slots.size < maxProcesses) return;
+    const idle = [...this.#slots.values()]
+      .filter(({ connection }) => connection.open !== undefined && connection.isIdle)
+      .sort((a, b) => a.connection.lastUsedMs - b.connection.lastUsedMs);
+    const [oldest] = idle;
+    if (oldest === undefined) {
+      throw this.#unavailable(`all ${maxProcesses} connections are in use (maxProcesses); try again later`, 1_000);
+    }
+    this.#slots.delete(oldest.connection.key);
+    void this.#close(oldest, closeGraceMs);
+  }
+
+  #becameIdle(connection: UpstreamConnection): void {
+    if (connection.retired) return this.#drop(connection);
+    const slot = this.#slots.get(connection.key);
+    if (slot?.connection !== connection || connection.open === undefined || !connection.isIdle) return;
+    const { isolation, idleMs, start, entry } = this.#config;
+    if (isolation === 'call') {
+      this.#slots.delete(connection.key);
+      void this.#close(slot, closeGraceMs);
+      return;
+    }
+    const isKept = idleMs === 0 || start === 'eager' || (isolation === 'shared' && entry.command === undefined);
+    this.#stopIdleTimer(slot);
+    if (isKept) return;
+    slot.idleTimer = setTimeout(() => {
+      if (!connection.isIdle || this.#slots.get(connection.key) !== slot) return;
+      this.#slots.delete(connection.key);
+      void this.#close(slot, closeGraceMs);
+      if (this.#slots.size === 0) this.#events.idle();
+    }, idleMs);
+    slot.idleTimer.unref();
+  }
+
+  #stopIdleTimer(slot: Slot): void {
+    clearTimeout(slot.idleTimer);
+    slot.idleTimer = undefined;
+  }
+
+  async #close(slot: Slot, graceMs: number): Promise<void> {
+    this.#stopIdleTimer(slot);
+    slot.closing.abort(new Error('the connection is not needed any more'));
+    const connection = await slot.ready.catch(() => undefined);
+    await connection?.open?.close({ graceMs });
+  }
+
+  #unavailable(why: string, retryAfterMs?: number, cause?: unknown): UpstreamUnavailable {
+    const { slug } = this.#config;
+    return new UpstreamUnavailable(slug, `The server ${slug} cannot be used: ${why}`, retryAfterMs, cause);
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    timer.unref();
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}

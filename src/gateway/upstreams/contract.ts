@@ -1,0 +1,76 @@
+// The interfaces between upstreams and what uses them: calls that are passed on, and what an upstream reports.
+
+import type { LogMessage } from '../../client/index.ts';
+import type { InputRequest } from '../../engine/input-requests/input-request.ts';
+import type { UpstreamLists } from '../contract.ts';
+
+/** A call of a client that an upstream works on. */
+export interface UpstreamCall {
+  /**
+   * Identifies the caller: equal for two calls exactly if they are certainly of the same caller. Input requests and log
+   * messages of an upstream reach only the caller whose call caused them.
+   */
+  readonly caller: unknown;
+  /** Which callers share a connection, by isolation. */
+  readonly principalKey: string;
+  /** The key of the session; the key of the principal where there are no sessions. */
+  readonly sessionKey: string;
+  /** What the caller's client can be asked for: capabilities to declare for a connection of its own. */
+  readonly asks: Asks;
+  /** Passes an input request of the upstream on. Rejects with an `InputFailure`. */
+  ask(request: InputRequest, signal: AbortSignal): Promise<unknown>;
+  log(message: LogMessage): void;
+}
+
+/** The input requests that can be passed on. */
+export interface Asks {
+  readonly form: boolean;
+  readonly url: boolean;
+  readonly sampling: boolean;
+  readonly samplingTools: boolean;
+  readonly roots: boolean;
+}
+
+export type UpstreamStateName =
+  | 'disabled'
+  /** Its lists are known, and it is not connected. */
+  | 'idle'
+  | 'starting'
+  | 'ready'
+  /** Connected, but it answers late, or its lists could not be read again. */
+  | 'degraded'
+  | 'needs-login'
+  /** It cannot be connected to. */
+  | 'down'
+  /** Its tools are withheld until they are accepted. */
+  | 'held';
+
+/** What is known of an upstream, for people and monitoring. */
+export interface UpstreamStatus {
+  readonly name: string;
+  readonly slug: string;
+  readonly state: UpstreamStateName;
+  /** When it came into this state: ISO 8601. */
+  readonly since: string;
+  readonly reason?: string;
+  readonly revision?: string;
+  /** How often it was started again after it had ended. */
+  readonly restarts: number;
+  readonly inFlight: number;
+  readonly pid?: number;
+  readonly connections: number;
+  /** Something that the process prints and that is not a message. */
+  readonly noise?: string;
+  /** It sent input requests that could belong to several callers: a connection for each session would help. */
+  readonly ambiguousInput?: boolean;
+  /** The end of what its process wrote to stderr. */
+  readonly stderr?: string;
+}
+
+/** Is notified of what happens to an upstream. */
+export interface UpstreamListener {
+  listsChanged(lists: UpstreamLists): void;
+  /** A resource that is followed has changed. `principalKey`: only callers of this principal may know; undefined: all. */
+  resourceUpdated(uri: string, principalKey: string | undefined): void;
+  stateChanged(status: UpstreamStatus): void;
+}

@@ -1,0 +1,284 @@
+// One configured server: its connections, its state and its lists. Lists are known from the cache before anything is started;
+// they are read again when the server is connected, when it announces a change, and from time to time.
+
+import type { CallOptions } from '../../client/index.ts';
+import type { Tool } from '../../protocol/model.ts';
+import type { UpstreamConfig } from '../config/gateway-config.ts';
+import type { CatalogCache, PinChecker, UpstreamLists } from '../contract.ts';
+import type { ConnectSettings } from './connect-options.ts';
+import type { UpstreamConnection } from './connection.ts';
+import { UpstreamConnections } from './connections.ts';
+import type { UpstreamCall, UpstreamListener, UpstreamStateName, UpstreamStatus } from './contract.ts';
+import { ListRefresh } from './list-refresh.ts';
+import { readLists } from './read-lists.ts';
+import { messageOf, needsLogin } from './start-error.ts';
+
+export interface UpstreamSettings extends ConnectSettings {
+  readonly cache?: CatalogCache | undefined;
+  readonly pins?: PinChecker | undefined;
+  /** Changes what a server lists before it is shown: removes hidden characters, limits lengths. */
+  readonly cleanLists?: ((lists: UpstreamLists) => UpstreamLists) | undefined;
+}
+
+const stderrTail = 4_096;
+
+export class Upstream {
+  readonly config: UpstreamConfig;
+  readonly #settings: UpstreamSettings;
+  readonly #listener: UpstreamListener;
+  readonly #connections: UpstreamConnections;
+  readonly #refresh: ListRefresh;
+  #state: UpstreamStateName;
+  #since = new Date();
+  #reason: string | undefined;
+  #revision: string | undefined;
+  #restarts = 0;
+  #wasReady = false;
+  #noise: string | undefined;
+  #isAmbiguous = false;
+  #stderr = '';
+  #lists: UpstreamLists | undefined;
+  #withheld: ReadonlyMap<string, string> = new Map();
+
+  constructor(config: UpstreamConfig, settings: UpstreamSettings, listener: UpstreamListener) {
+    this.config = config;
+    this.#settings = settings;
+    this.#listener = listener;
+    this.#state = config.disabled ? 'disabled' : 'idle';
+    this.#connections = new UpstreamConnections(config, settings, {
+      starting: () => {
+        if (this.#connections.anyOpen === undefined) this.#enter('starting');
+      },
+      opened: (connection) => this.#opened(connection),
+      startFailed: (error, isOver) => this.#startFailed(error, isOver),
+      lost: (connection, error) => this.#lost(connection, error),
+      idle: () => {
+        this.#refresh.idle();
+        this.#enter('idle');
+      },
+      unresponsive: () => this.#enter('degraded', 'it does not respond'),
+      listChanged: () => this.#refresh.soon(),
+      resourceUpdated: (uri, { owner }) => this.#listener.resourceUpdated(uri, owner),
+      noise: (what) => {
+        this.#noise = what;
+      },
+      ambiguous: () => {
+        this.#isAmbiguous = true;
+      },
+    });
+    this.#refresh = new ListRefresh(() => this.#readLists(), config.refreshMs);
+    const cached = settings.cache?.read(config.digest);
+    if (cached !== undefined) this.#accept(cached.lists);
+  }
+
+  get slug(): string {
+    return this.config.slug;
+  }
+
+  /** Undefined until they were read once. */
+  get lists(): UpstreamLists | undefined {
+    return this.#lists;
+  }
+
+  /** Tools that may not be called, with the reason. */
+  get withheld(): ReadonlyMap<string, string> {
+    return this.#withheld;
+  }
+
+  /** Reads the lists if they are not known; resolves when they are, or when that failed. */
+  async known(): Promise<void> {
+    if (this.config.disabled || this.#lists !== undefined) return;
+    await this.#refresh.now().catch(() => {});
+  }
+
+  /** Starts it without a call. */
+  async start(): Promise<void> {
+    if (!this.config.disabled) await this.#connections.get(this.#listKey, undefined);
+  }
+
+  get status(): UpstreamStatus {
+    const { all } = this.#connections;
+    const pid = all.find(({ open }) => open?.pid !== undefined)?.open?.pid;
+    const stderr = all.find(({ open }) => (open?.stderr ?? '') !== '')?.open?.stderr ?? this.#stderr;
+    return {
+      name: this.config.name,
+      slug: this.config.slug,
+      state: this.#state,
+      since: this.#since.toISOString(),
+      ...(this.#reason === undefined ? {} : { reason: this.#reason }),
+      ...(this.#revision === undefined ? {} : { revision: this.#revision }),
+      restarts: this.#restarts,
+      inFlight: all.reduce((sum, { inFlight }) => sum + inFlight, 0),
+      ...(pid === undefined ? {} : { pid }),
+      connections: all.filter(({ open }) => open !== undefined).length,
+      ...(this.#noise === undefined ? {} : { noise: this.#noise }),
+      ...(this.#isAmbiguous ? { ambiguousInput: true } : {}),
+      ...(stderr === '' ? {} : { stderr: stderr.slice(-stderrTail) }),
+    };
+  }
+
+  // Calls.
+
+  /** The connection for a call, which counts as in flight until `end`: at once if the connection is open. */
+  begin(call: UpstreamCall, options: CallOptions): UpstreamConnection | Promise<UpstreamConnection> {
+    const key = this.#connections.keyOf(call);
+    const connection = this.#connections.connectionOf(key, call);
+    connection.begin(options, call);
+    if (connection.open === undefined) return this.#whenOpen(key, connection, call, options);
+    this.#connections.used(key);
+    return connection;
+  }
+
+  async #whenOpen(
+    key: string,
+    waiting: UpstreamConnection,
+    call: UpstreamCall,
+    options: CallOptions,
+  ): Promise<UpstreamConnection> {
+    try {
+      const connection = await this.#connections.get(key, call);
+      if (connection !== waiting) {
+        waiting.end(options);
+        connection.begin(options, call);
+      }
+      // A server may have changed its tools while it was not connected.
+      if (this.config.pin === 'block' && this.#settings.pins !== undefined) await this.#refresh.now();
+      return connection;
+    } catch (error) {
+      waiting.end(options);
+      throw error;
+    }
+  }
+
+  /** The upstream does not know something that is in its lists. */
+  listsOutdated(): void {
+    this.#refresh.soon();
+  }
+
+  // Resources that clients follow.
+
+  /** Follows a resource for a caller; without one, over any connection. */
+  async follow(uri: string, call: UpstreamCall | undefined): Promise<boolean> {
+    const key = call === undefined ? this.#listKey : this.#connections.keyOf(call);
+    const connection = await this.#connections.get(key, call);
+    return connection.follow(uri);
+  }
+
+  unfollow(uri: string): void {
+    for (const connection of this.#connections.all) if (connection.open !== undefined) void connection.unfollow(uri);
+  }
+
+  /** Ends all connections; the next call opens a new one at once. */
+  async restart(): Promise<void> {
+    this.#connections.forgetFailures();
+    await this.#connections.closeAll();
+    this.#enter('idle');
+    if (!this.config.disabled) await this.#refresh.now().catch(() => {});
+  }
+
+  /** No new calls; those in flight may go on for `drainMs`. */
+  async drain(drainMs: number): Promise<void> {
+    this.#refresh.close();
+    await this.#connections.drain(drainMs);
+  }
+
+  async close(): Promise<void> {
+    this.#refresh.close();
+    await this.#connections.close();
+  }
+
+  // Connections.
+
+  #opened(connection: UpstreamConnection): void {
+    if (this.#wasReady) this.#restarts++;
+    this.#wasReady = true;
+    this.#revision = connection.client.revision;
+    this.#enter('ready');
+    // What was listed before may be out of date: a server may have changed since it was last connected.
+    this.#refresh.opened(announcesChanges(connection));
+  }
+
+  #startFailed(error: unknown, isOver: boolean): void {
+    this.#rememberStderr(error);
+    if (needsLogin(error)) this.#enter('needs-login', messageOf(error));
+    else this.#enter(isOver ? 'down' : 'starting', messageOf(error));
+  }
+
+  #lost(connection: UpstreamConnection, error: Error | undefined): void {
+    this.#rememberStderr(error);
+    this.#settings.logger?.warn('an upstream has ended', {
+      server: this.slug,
+      error: error?.message,
+      inFlight: connection.inFlight,
+    });
+    if (this.#connections.anyOpen === undefined) {
+      this.#refresh.idle();
+      this.#enter('idle', error?.message);
+    }
+    if (this.config.start === 'eager') this.start().catch(() => {});
+  }
+
+  #rememberStderr(error: unknown): void {
+    const { stderr } = error as { readonly stderr?: unknown };
+    if (typeof stderr === 'string') this.#stderr = stderr;
+  }
+
+  #enter(state: UpstreamStateName, reason?: string): void {
+    if (this.#state === 'disabled') return;
+    const isChange = state !== this.#state || reason !== this.#reason;
+    this.#state = state;
+    this.#reason = reason;
+    if (!isChange) return;
+    this.#since = new Date();
+    this.#listener.stateChanged(this.status);
+  }
+
+  // Lists.
+
+  /** Lists are read over a connection of their own only if no other is open. */
+  get #listKey(): string {
+    return this.#connections.anyOpen?.key ?? '';
+  }
+
+  async #readLists(): Promise<void> {
+    const key = this.#listKey;
+    let release: (() => void) | undefined;
+    try {
+      release = this.#connections.connectionOf(key, undefined).keepOpen();
+      const connection = await this.#connections.get(key, undefined);
+      const lists = await readLists(connection.client, { cache: 'bypass' });
+      this.#settings.cache?.write(this.config.digest, lists);
+      this.#accept(lists);
+      if (this.#state === 'degraded') this.#enter('ready');
+    } catch (error) {
+      // The last lists stay: what is listed does not flicker with every failure.
+      if (this.#state === 'ready') this.#enter('degraded', `its lists could not be read: ${messageOf(error)}`);
+      this.#settings.logger?.warn('the lists of an upstream could not be read', {
+        server: this.slug,
+        error: messageOf(error),
+      });
+      throw error;
+    } finally {
+      release?.();
+    }
+  }
+
+  #accept(lists: UpstreamLists): void {
+    const cleaned = this.#settings.cleanLists?.(lists) ?? lists;
+    // Compared as the server sent them, so that hidden characters count as a change.
+    const report = this.#settings.pins?.check(this.config, lists.tools);
+    this.#withheld = report?.withheld ?? new Map();
+    const shown: readonly Tool[] =
+      report === undefined
+        ? cleaned.tools
+        : cleaned.tools.filter(({ name }) => report.shown.some((tool) => tool.name === name));
+    this.#lists = { ...cleaned, tools: shown };
+    this.#listener.listsChanged(this.#lists);
+  }
+}
+
+function announcesChanges({ client }: UpstreamConnection): boolean {
+  return (['tools', 'prompts', 'resources'] as const).every(
+    (kind) => client.capabilities[kind] === undefined || client.announces(kind),
+  );
+}
