@@ -1,5 +1,5 @@
 // The configuration of a gateway after it was read: every key has its value or its default. Only types; how a file
-// becomes this is in read-gateway-config.ts.
+// becomes this is in decode-gateway.ts.
 
 import type { ServerEntry } from '../../client/index.ts';
 import type { Json, Root, ToolAnnotations } from '../../protocol/model.ts';
@@ -66,8 +66,8 @@ export type UpstreamAuth =
       readonly scopes?: readonly string[] | undefined;
       readonly clientId?: string | undefined;
       readonly clientSecret?: string | undefined;
-      readonly resource?: string | undefined;
-      readonly extraParams?: Readonly<Record<string, string>> | undefined;
+      /** The only authorization server that gets the secret. */
+      readonly issuer?: string | undefined;
     }
   | {
       readonly kind: 'client-credentials';
@@ -76,8 +76,8 @@ export type UpstreamAuth =
       /** PEM file of the key that signs the assertion, instead of a secret. */
       readonly privateKeyFile?: string | undefined;
       readonly keyAlgorithm?: string | undefined;
+      readonly issuer?: string | undefined;
       readonly scopes?: readonly string[] | undefined;
-      readonly resource?: string | undefined;
     };
 
 /** The sandbox of a command. */

@@ -12,16 +12,16 @@ const hashChars = 6;
 
 /** The name of a server's tool or prompt at the gateway. */
 export function exposedName(slug: string, name: string): string {
-  return fit(`${slug}${separator}`, name);
+  return fitted(`${slug}${separator}`, name);
 }
 
 /** The name of an item of a server without prefix. */
 export function bareName(name: string): string {
-  return fit('', name);
+  return fitted('', name);
 }
 
 /** A name that is too long or has other characters gets a short form, which only the server's list can resolve. */
-function fit(prefix: string, name: string): string {
+function fitted(prefix: string, name: string): string {
   const full = prefix + name;
   if (name !== '' && full.length <= maxNameChars && /^[A-Za-z0-9_.-]+$/.test(name)) return full;
   const room = maxNameChars - prefix.length - hashChars - 1;

@@ -44,14 +44,19 @@ export function splitQualifiedUri(uri: string, isKnown: (slug: string) => boolea
   return isKnown(slug) ? { slug, uri: uri.slice(end + 1) } : undefined;
 }
 
-/** The URIs of a view. Servers are given in the order of the file: an earlier one keeps what a later one has too. */
+/**
+ * The URIs of a view. Servers are given in the order of the file: an earlier one keeps what a later one has too. With
+ * `qualifies: false`, for a server by itself, every URI is what its server says.
+ */
 export class UriRoutes {
+  readonly #qualifies: boolean;
   readonly #servers = new Map<string, RoutedServer>();
   readonly #exact = new Map<string, string>();
   readonly #templates = new Map<string, string>();
   readonly #sole: string | undefined;
 
-  constructor(servers: readonly ServerUris[]) {
+  constructor(servers: readonly ServerUris[], { qualifies = true }: { readonly qualifies?: boolean } = {}) {
+    this.#qualifies = qualifies;
     // All slugs first: a URI that looks qualified with any of them is never taken as it is.
     for (const server of servers) this.#servers.set(server.slug, { ...server, matchers: [] });
     for (const server of servers) {
@@ -79,6 +84,7 @@ export class UriRoutes {
 
   /** A URI of this server as clients see it: as it is if it leads back to the server, otherwise qualified. */
   expose(slug: string, uri: string): string {
+    if (!this.#qualifies) return uri;
     const route = this.route(uri);
     return route !== undefined && route.slug === slug && route.uri === uri ? uri : qualifyUri(slug, uri);
   }
@@ -97,6 +103,7 @@ export class UriRoutes {
   }
 
   #split(uri: string): UriRoute | undefined {
+    if (!this.#qualifies) return undefined;
     return splitQualifiedUri(uri, (slug) => this.#servers.has(slug));
   }
 

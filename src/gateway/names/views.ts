@@ -79,7 +79,7 @@ export function exposeServer(server: ListedServer): ExposedView {
     resourceTemplates: resourceTemplates
       .filter(({ uriTemplate }) => isShown(uriTemplate))
       .map((item) => ({ slug, original: item.uriTemplate, exposed: item.uriTemplate, item })),
-    uris: new UriRoutes([urisOf(server, { exclude: [] })]),
+    uris: new UriRoutes([urisOf(server, { exclude: [] })], { qualifies: false }),
     warnings: [],
   };
 }
@@ -116,7 +116,11 @@ function shownTools({ config, lists }: ListedServer) {
   const isShown = compileFilter(config.tools);
   return lists.tools
     .filter(({ name }) => isShown(name))
-    .map((tool) => ({ server: config, original: tool.name, item: overrideTool(tool, ownOf(config.override, tool.name)) }));
+    .map((tool) => ({
+      server: config,
+      original: tool.name,
+      item: overrideTool(tool, ownOf(config.override, tool.name)),
+    }));
 }
 
 function shownPrompts({ config, lists }: ListedServer) {
