@@ -73,7 +73,6 @@ const directImports: Readonly<Record<string, string>> = {
   'packs/dbus/connection.ts': 'doctor checks whether a bus responds',
   'security/files/': 'mooring/security is the package entry point and would load every guard',
   'security/network/': 'mooring/security is the package entry point and would load every guard',
-  'security/hygiene.ts': 'mooring/security is the package entry point and would load every guard',
   'security/redact.ts': 'mooring/security is the package entry point and would load every guard',
   'security/auth/scopes.ts': 'policies compare scopes without authentication',
   'security/auth/claims.ts': 'policies read claims without authentication',

@@ -1,6 +1,6 @@
 // Makes text from servers safe for a terminal: control sequences and hidden characters become visible.
 
-import { cleanText } from '../security/hygiene.ts';
+import { cleanText } from '../protocol/hygiene.ts';
 
 /** Text of any length; line breaks are kept. */
 export function forTerminal(text: string): string {

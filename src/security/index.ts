@@ -1,6 +1,19 @@
 // The entry point "mooring/security": every guard of the ready-made profiles, for your own servers. Inside the project,
 // import the part you need, so that start-up loads nothing else.
 
+// Untrusted text: hidden characters are found and removed, sources are named.
+export {
+  type CleanMode,
+  cleanText,
+  cleanValue,
+  type Finding,
+  type HiddenKind,
+  inspectText,
+  inspectValue,
+  type LabelOptions,
+  labelUntrusted,
+  type ValueFinding,
+} from '../protocol/hygiene.ts';
 // Audit: a log for `server.use`, and ways to read it.
 export {
   type AuditEntry,
@@ -70,19 +83,6 @@ export {
   type TextMatch,
   type TextMatches,
 } from './files/tree.ts';
-// Untrusted text: hidden characters are found and removed, sources are named.
-export {
-  type CleanMode,
-  cleanText,
-  cleanValue,
-  type Finding,
-  type HiddenKind,
-  inspectText,
-  inspectValue,
-  type LabelOptions,
-  labelUntrusted,
-  type ValueFinding,
-} from './hygiene.ts';
 // Limits: middleware for `server.around`.
 export {
   type Bucket,

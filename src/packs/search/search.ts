@@ -1,6 +1,6 @@
 // A search as the tool runs it: the cache first, then the search engine. Also formats the results.
 
-import { cleanText, labelUntrusted, textLimits } from '../../security/hygiene.ts';
+import { cleanText, labelUntrusted, textLimits } from '../../protocol/hygiene.ts';
 import { TtlCache } from '../remote/ttl-cache.ts';
 import type { SearchBackend, SearchHit, SearchPage } from './backend.ts';
 

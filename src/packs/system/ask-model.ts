@@ -3,10 +3,10 @@
 
 import type { Context } from '../../engine/context.ts';
 import type { Server } from '../../engine/server.ts';
+import { labelUntrusted } from '../../protocol/hygiene.ts';
 import type { SamplingContent } from '../../protocol/model.ts';
 import { UserError } from '../../protocol/user-error.ts';
 import { FileError } from '../../security/files/tree.ts';
-import { labelUntrusted } from '../../security/hygiene.ts';
 import { textOf } from '../workspace/mime.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 

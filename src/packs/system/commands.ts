@@ -3,10 +3,10 @@
 
 import type { Context } from '../../engine/context.ts';
 import type { Server } from '../../engine/server.ts';
+import { cleanText } from '../../protocol/hygiene.ts';
 import { type Logger, silentLogger } from '../../protocol/logger.ts';
 import { UserError } from '../../protocol/user-error.ts';
 import { FileError, type OwnFiles } from '../../security/files/tree.ts';
-import { cleanText } from '../../security/hygiene.ts';
 import {
   defaultLimits,
   type Sandbox,

@@ -3,7 +3,7 @@
 import type { Context } from '../../engine/context.ts';
 import { principalKey } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import { cleanText } from '../../security/hygiene.ts';
+import { cleanText } from '../../protocol/hygiene.ts';
 import { SandboxError } from '../../security/sandbox/index.ts';
 import { WorkerError } from './contract.ts';
 import type { WorkerSupervisor } from './supervisor.ts';

@@ -1,6 +1,6 @@
 // A worker as callers see it. Its output is untrusted text: escape sequences and hidden characters are removed.
 
-import { cleanText } from '../../security/hygiene.ts';
+import { cleanText } from '../../protocol/hygiene.ts';
 import type { Worker } from './worker.ts';
 
 /** Enough of standard error to see why it failed. */

@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { compileGlob } from '../../protocol/glob.ts';
-import { cleanText } from '../hygiene.ts';
+import { cleanText } from '../../protocol/hygiene.ts';
 import { type AuditEntry, parseEntry } from './entry.ts';
 import { currentFile, logNames } from './files.ts';
 import { type LocatedLine, readFileLines, readLines } from './read.ts';

@@ -1,7 +1,6 @@
 // Cleans untrusted text: names, descriptions and results. Finds, strips or shows hidden characters, caps lengths, and
 // labels untrusted content. It checks characters, never meaning: "ignore your instructions" passes.
 
-import { randomBytes } from 'node:crypto';
 import { type Finding, type HiddenKind, scan } from './hygiene/scan.ts';
 
 export type { Finding, HiddenKind } from './hygiene/scan.ts';
@@ -151,8 +150,8 @@ export interface LabelOptions {
  */
 export function labelUntrusted(text: string, source: string, options: LabelOptions = {}): string {
   const content = cleanText(text, 'strip', options.maxChars).replace(/<<(?=[\s/]{0,8}(?:end of )?untrusted)/gi, '< <');
-  let fence = options.fence ?? randomBytes(8).toString('hex');
-  while (content.includes(fence)) fence = randomBytes(8).toString('hex');
+  let fence = options.fence ?? randomFence();
+  while (content.includes(fence)) fence = randomFence();
   const from = cleanText(source, 'line', textLimits.maxTitleChars).replace(/["<>]/g, "'");
   return [
     `<<untrusted ${fence} from "${from}">>`,
@@ -161,4 +160,8 @@ export function labelUntrusted(text: string, source: string, options: LabelOptio
     content,
     `<<end of untrusted ${fence}>>`,
   ].join('\n');
+}
+
+function randomFence(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
