@@ -46,7 +46,18 @@ export interface Middleware {
    * caller may have subscribed to the resource itself or to a folder above it.
    */
   readonly maySee?: ChangeFilter;
+  /** Makes a call of one tool a call of another, before any middleware runs. */
+  readonly redirect?: CallRedirect;
 }
+
+/**
+ * Replaces the name and arguments of a tool call before middleware and observers see it: they get the tool that runs.
+ * Undefined: the call stays as it is. Throws a `WireError` to reject it.
+ */
+export type CallRedirect = (
+  params: { readonly [key: string]: unknown },
+  principal: Principal | undefined,
+) => { readonly name: string; readonly arguments?: unknown } | undefined;
 
 /** How a request ended, as observers see it. */
 export interface RequestEnd {

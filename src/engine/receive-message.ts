@@ -17,6 +17,7 @@ import { checkLengths, checkPhase, findFeature, isLong } from './admission.ts';
 import { BatchOutlet } from './batch.ts';
 import { EngineCall, type OwnChannel } from './call.ts';
 import { smallRequest } from './pending-requests.ts';
+import type { CallRedirect } from './ports.ts';
 import { runCall } from './run-call.ts';
 
 /** The channel that receives a message. */
@@ -136,9 +137,29 @@ function receiveRequest(
     if (inFlightError !== undefined) return rejectMessage(channel, codec, message.id, inFlightError, message, outlet);
   }
   const call = new EngineCall(channel, codec, session, method, message, outlet, header);
+  if (server.redirects.length > 0 && method === 'tools/call') {
+    const error = redirect(call, server.redirects);
+    if (error !== undefined) return rejectMessage(channel, codec, message.id, error, message, outlet);
+  }
   if (feature.duration === 'handler' && codec.rules.concurrency !== Number.POSITIVE_INFINITY) {
     channel.enqueue(call, () => runCall(call, feature));
   } else runCall(call, feature, inbound?.atMs);
+}
+
+/** Makes the call one of another tool. Headers that mirror arguments belong to the tool that was named, not to that one. */
+function redirect(call: EngineCall, redirects: readonly CallRedirect[]): WireError | undefined {
+  try {
+    for (const each of redirects) {
+      const other = each(call.params, call.peer.principal);
+      if (other === undefined) continue;
+      call.params = { ...call.params, name: other.name, arguments: other.arguments };
+      call.header = undefined;
+      break;
+    }
+    return undefined;
+  } catch (error) {
+    return error instanceof WireError ? error : wireErrors.internal(error);
+  }
 }
 
 function checkInFlight(

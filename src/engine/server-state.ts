@@ -20,7 +20,7 @@ import { ListCache } from './lists.ts';
 import { MiddlewareChain } from './middleware.ts';
 import { Observers } from './observers.ts';
 import { PendingRequests } from './pending-requests.ts';
-import type { Bus, ChangeFilter, ExpiringStore, ResourceFollower, Sealer } from './ports.ts';
+import type { Bus, CallRedirect, ChangeFilter, ExpiringStore, ResourceFollower, Sealer } from './ports.ts';
 import { type ChangeSource, SharedChanges } from './shared-changes.ts';
 import type { TasksOptions } from './tasks/task-options.ts';
 import type { RecoveryServer } from './tasks/task-recovery.ts';
@@ -71,6 +71,8 @@ export class ServerState implements CallServer {
   readonly customMethods = new Set<string>();
   readonly middleware = new MiddlewareChain();
   readonly observers: Observers;
+  /** Replace the tool of a call; the first that does decides. */
+  readonly redirects: CallRedirect[] = [];
   /** The servers that this one is mounted on: what changes here changes there. */
   readonly mountedOn: ServerState[] = [];
   /** The servers that are mounted on this one. */

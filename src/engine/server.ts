@@ -262,6 +262,7 @@ export class Server implements SessionHost {
   around(middleware: Middleware): this {
     this.#state.middleware.add(middleware);
     if (middleware.maySee !== undefined) this.#state.changeFilters.push(middleware.maySee);
+    if (middleware.redirect !== undefined) this.#state.redirects.push(middleware.redirect);
     return this;
   }
 

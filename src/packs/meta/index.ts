@@ -3,10 +3,10 @@
 
 import type { Context } from '../../engine/context.ts';
 import type { Pack } from '../../engine/ports.ts';
+import { type Candidate, rankTools } from '../../engine/rank-tools.ts';
 import type { Server } from '../../engine/server.ts';
 import type { Categories } from './categories.ts';
 import { categoriesOutput, healthOutput, searchOutput } from './outputs.ts';
-import { type Candidate, rank } from './search.ts';
 import { installShortList, type ShortList } from './short-list.ts';
 
 export { Categories, type Category } from './categories.ts';
@@ -114,7 +114,7 @@ function installSearch(server: Server, options: MetaOptions, short: ShortList | 
       const known = candidates(server, options, ctx).filter(
         (each) => category === undefined || each.category === category,
       );
-      const ranked = rank(known, query);
+      const ranked = rankTools(known, query);
       const found = ranked.slice(0, limit);
       short?.addToList(
         found.map(({ name }) => name),

@@ -1,4 +1,4 @@
-// Searches tools by words and ranks them, best first. No index: a server has tens of tools, not thousands.
+// Searches tools by words and ranks them, best first. No index: a server has tens or hundreds of tools, not thousands.
 
 /** What is known about a tool. */
 export interface Candidate {
@@ -12,7 +12,7 @@ export interface Candidate {
 const weights = { name: 10, nameStart: 6, namePart: 4, category: 3, title: 3, description: 2, argument: 1 } as const;
 
 /** The tools that match at least one word of the query, best first; an empty query matches all, in their order. */
-export function rank<T extends Candidate>(candidates: readonly T[], query: string): T[] {
+export function rankTools<T extends Candidate>(candidates: readonly T[], query: string): T[] {
   const words = tokens(query);
   if (words.length === 0) return [...candidates];
   return candidates
