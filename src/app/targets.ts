@@ -3,7 +3,14 @@
 import { existsSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { ServerEntry } from '../client/index.ts';
-import { decodeEntry, readConfig, sectionNames, sectionsOf, serversIn } from './clients/server-config.ts';
+import {
+  decodeEntry,
+  isMooringConfig,
+  readConfig,
+  sectionNames,
+  sectionsOf,
+  serversIn,
+} from './clients/server-config.ts';
 import { expandVariables } from './config/expand.ts';
 import { resolveSettings } from './config/resolve.ts';
 import { profiles } from './profiles/index.ts';
@@ -65,9 +72,8 @@ async function serversOfOtherClient(file: string): Promise<Servers | undefined> 
     const where = content.line === undefined ? '' : `:${content.line}:${content.column}`;
     throw new UsageError(`${file}${where}: ${content.message}`);
   }
-  const data = (content.data ?? {}) as Record<string, unknown>;
-  const ours = 'profile' in data || 'http' in data || 'plugins' in data || String(data['$schema']).includes('mooring');
-  if (ours) return undefined;
+  const data = content.data ?? {};
+  if (isMooringConfig(data)) return undefined;
   if (sectionsOf(data).length === 0) {
     throw new UsageError(`${file} has no servers: none of ${sectionNames.join(', ')} is in it`);
   }

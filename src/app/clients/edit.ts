@@ -92,17 +92,34 @@ export function install(row: ClientRow, file: string, name: string, entry: Entry
   return { change: text === undefined ? 'created' : known ? 'changed' : 'added', file, backup };
 }
 
+/** Removes entries and adds another in their place, as one change with one backup. */
+export function replaceEntries(
+  row: ClientRow,
+  file: string,
+  removed: readonly string[],
+  name: string,
+  entry: Entry,
+): Edited {
+  const text = readText(file) ?? '';
+  const without = removed.reduce((each, old) => withoutEntry(row, file, each, old) ?? each, text);
+  const next = withEntry(row, file, without, name, entry);
+  if (next === text) return { change: 'unchanged', file, backup: undefined };
+  return { change: 'changed', file, backup: write(file, next) };
+}
+
+/** The text without an entry; undefined if it has none of that name. */
+function withoutEntry(row: ClientRow, file: string, text: string, name: string): string | undefined {
+  return parseOrFail(file, text, () =>
+    row.format === 'toml'
+      ? removeTable(text, [...sectionFor(row, text), name])
+      : removeMember(text, [...sectionFor(row, text), name]),
+  );
+}
+
 /** Removes an entry. */
 export function uninstall(row: ClientRow, file: string, name: string): Edited {
   const text = readText(file);
-  const next =
-    text === undefined
-      ? undefined
-      : parseOrFail(file, text, () =>
-          row.format === 'toml'
-            ? removeTable(text, [...sectionFor(row, text), name])
-            : removeMember(text, [...sectionFor(row, text), name]),
-        );
+  const next = text === undefined ? undefined : withoutEntry(row, file, text, name);
   if (next === undefined) return { change: 'unchanged', file, backup: undefined };
   return { change: 'removed', file, backup: write(file, next) };
 }

@@ -26,8 +26,19 @@ export function serveArguments({ profile, args }: Pick<LaunchOptions, 'profile' 
 
 /** The command that starts a profile. */
 export function launchEntry(options: LaunchOptions): ClientConfigEntry {
+  return launchMooring(serveArguments(options), options);
+}
+
+/** The command that starts the gateway with this file. */
+export function launchGateway(file: string): ClientConfigEntry {
+  return launchMooring(['gateway', '--config', file], { env: {}, how: 'auto' });
+}
+
+function launchMooring(
+  serve: readonly string[],
+  options: Pick<LaunchOptions, 'env' | 'how' | 'platform' | 'script'>,
+): ClientConfigEntry {
   const { env, how, platform = process.platform, script = process.argv[1] ?? '' } = options;
-  const serve = serveArguments(options);
   const published = /[/\\]node_modules[/\\](\.bin|mooring)[/\\]/.test(script);
   if (how === 'this' || (how === 'auto' && !published)) {
     return { command: process.execPath, args: [resolve(script), ...serve], env };

@@ -2,9 +2,11 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import type { ServerEntry } from '../../client/index.ts';
+import { isObject } from '../../gateway/config/server-entry.ts';
 import { dataOf, JsoncError, type JsonNode, parseJsonc, positionOf } from '../text/jsonc.ts';
 import { hasServers } from './clients.ts';
+
+export { decodeEntry, isDisabled, isObject } from '../../gateway/config/server-entry.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -89,56 +91,11 @@ export function serversIn(data: unknown): WrittenServer[] {
   });
 }
 
-/** An entry in the form that `connect()` accepts; the forms of all clients are understood. Invalid parts are left out. */
-export function decodeEntry(written: unknown): ServerEntry {
-  if (!isObject(written)) return {};
-  // Older versions of Zed: { "command": { "path", "args", "env" } }.
-  const nested = isObject(written['command']) ? written['command'] : {};
-  const words = strings(written['command']);
-  const command = text(written['command']) ?? text(nested['path']) ?? words?.[0];
-  const args = strings(written['args']) ?? strings(nested['args']) ?? words?.slice(1);
-  const env = texts(written['env']) ?? texts(written['environment']) ?? texts(nested['env']);
-  const cwd = text(written['cwd']) ?? text(written['workingDirectory']);
-  const url = text(written['url']) ?? text(written['httpUrl']) ?? text(written['serverUrl']);
-  const headers = { ...bearerOf(written), ...(texts(written['headers']) ?? texts(written['http_headers'])) };
-  const type = text(written['type']) ?? text(written['transport']);
-  return {
-    ...(type === undefined ? {} : { type }),
-    ...(command === undefined ? {} : { command }),
-    ...(args === undefined ? {} : { args }),
-    ...(env === undefined ? {} : { env }),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(url === undefined ? {} : { url }),
-    ...(Object.keys(headers).length === 0 ? {} : { headers }),
-  };
-}
+/** Keys that only mooring.json has. */
+const ownKeys = ['profile', 'http', 'plugins', 'gateway', 'policy', 'audit'];
 
-/** Whether the entry is switched off: `disabled`, or `enabled: false`. */
-export function isDisabled(written: unknown): boolean {
-  return isObject(written) && (written['disabled'] === true || written['enabled'] === false);
-}
-
-/** Codex names the environment variable that holds the token. */
-function bearerOf(written: JsonObject): Record<string, string> {
-  const name = text(written['bearer_token_env_var']);
-  return name === undefined ? {} : { Authorization: `Bearer \${${name}}` };
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
-function strings(value: unknown): string[] | undefined {
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : undefined;
-}
-
-function texts(value: unknown): Record<string, string> | undefined {
-  if (!isObject(value)) return undefined;
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, each]) => (typeof each === 'object' ? [] : [[name, String(each)]])),
-  );
+/** Whether this is mooring.json, under any name: it is read with all its checks. */
+export function isMooringConfig(data: unknown): boolean {
+  if (!isObject(data)) return false;
+  return ownKeys.some((key) => key in data) || String(data['$schema']).includes('mooring');
 }

@@ -1,4 +1,5 @@
-// Expands ${VAR} and ${VAR:-default} in a configuration from the environment; $${ is an escaped ${.
+// Expands ${VAR}, ${env:VAR} (as Cursor and VS Code write it) and ${VAR:-default} in a configuration from the environment;
+// $${ is an escaped ${.
 
 /** A reference to a variable that is not set. */
 export interface Unset {
@@ -13,7 +14,7 @@ export interface Expanded {
   readonly expanded: ReadonlySet<string>;
 }
 
-const pattern = /\$(\$\{)|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+const pattern = /\$(\$\{)|\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
 /** Expands variables in all strings of a value, except for keys. */
 export function expandVariables(value: unknown, env: Readonly<Record<string, string | undefined>>): Expanded {

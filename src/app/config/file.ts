@@ -4,10 +4,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { compileSchema, formatIssues, type Issue } from '../../schema/index.ts';
-import { dataOf, JsoncError, type JsonNode, nodeAt, parseJsonc, positionOf } from '../text/jsonc.ts';
-import { nearest } from '../text/nearest.ts';
+import { dataOf, JsoncError, type JsonNode, parseJsonc, positionOf } from '../text/jsonc.ts';
 import { UsageError } from '../usage-error.ts';
 import { type Expanded, expandVariables, formatPointer } from './expand.ts';
+import { offsetOf, withSuggestion } from './issues.ts';
 import { type Option, options } from './options.ts';
 import { ownershipProblem, readableByOthers } from './ownership.ts';
 import { configSchema } from './schema.ts';
@@ -85,20 +85,6 @@ function parse(file: string, text: string): JsonNode {
   }
 }
 
-/** The position of the value, or of the nearest parent if it is missing. */
-function offsetOf(tree: JsonNode, path: readonly (string | number)[]): number {
-  for (let length = path.length; length > 0; length--) {
-    const around = nodeAt(tree, path.slice(0, length - 1));
-    if (around?.kind === 'object') {
-      const member = around.members.findLast(({ key }) => key === path[length - 1]);
-      if (member !== undefined) return member.keyStart;
-    }
-    const node = nodeAt(tree, path.slice(0, length));
-    if (node !== undefined) return node.start;
-  }
-  return tree.start;
-}
-
 function duplicates(node: JsonNode, path: readonly (string | number)[]): Issue[] {
   if (node.kind === 'array') return node.items.flatMap((item, index) => duplicates(item, [...path, index]));
   if (node.kind !== 'object') return [];
@@ -114,18 +100,6 @@ async function check(value: unknown): Promise<readonly Issue[]> {
   const { validator } = compileSchema(configSchema(), { direction: 'input', where: 'mooring.json' });
   const result = await validator.validate(value);
   return result.ok ? [] : result.issues;
-}
-
-/** Suggests a known name for a mistyped one. */
-function withSuggestion(issue: Issue): Issue {
-  const known = /is not a known property; known are (.*)$/.exec(issue.message)?.[1];
-  const name = issue.path.at(-1);
-  if (known === undefined || typeof name !== 'string') return issue;
-  const meant = nearest(
-    name,
-    [...known.matchAll(/"([^"]+)"/g)].map((match) => match[1] as string),
-  );
-  return meant === undefined ? issue : { ...issue, message: `is not known; did you mean ${JSON.stringify(meant)}?` };
 }
 
 function collect(value: unknown, at: (path: readonly string[]) => string, base: string, home: string): SettingValues {

@@ -382,11 +382,12 @@ export const options: readonly Option[] = [
     section: 'file',
     about: 'spans contain arguments and results of tools, without secrets',
   },
+  { key: 'gateway', kind: 'tree', default: {}, section: 'file', about: 'views and options of the gateway' },
   {
     key: 'mcpServers',
     kind: 'tree',
     default: {},
     section: 'file',
-    about: 'servers that the client commands can use by name',
+    about: 'servers that the gateway offers, and that the client commands can use by name',
   },
 ];

@@ -1,6 +1,7 @@
 // The JSON Schema of mooring.json, built from the rows of options.ts and from two shapes defined here: plugins and
 // servers. Published as docs/schema/mooring.schema.json.
 
+import { gatewaySchema, upstreamSchema } from '../../gateway/config/schema.ts';
 import type { JsonSchema } from '../../schema/index.ts';
 import { type Option, options } from './options.ts';
 import { maxCount } from './values.ts';
@@ -39,6 +40,8 @@ const serverEntry = {
     url: { type: 'string', minLength: 1, description: 'The URL of the server: http, https, ws or wss.' },
     httpUrl: { type: 'string', minLength: 1, description: 'The same as url, in the format of Gemini CLI.' },
     headers: { type: 'object', additionalProperties: { type: 'string' }, description: 'Headers of every request.' },
+    disabled: { type: 'boolean', description: 'True: the gateway does not offer it.' },
+    mooring: upstreamSchema,
   },
 } as const;
 
@@ -46,6 +49,7 @@ const trees: Readonly<Record<string, JsonSchema>> = {
   packs: { type: 'object', additionalProperties: { type: 'object' } },
   plugins: { type: 'array', items: plugin },
   mcpServers: { type: 'object', additionalProperties: serverEntry },
+  gateway: gatewaySchema,
 };
 
 /** The schema of the file. */

@@ -1,0 +1,87 @@
+// The configuration of a gateway together with the settings of the server that it is: where each comes from.
+
+import { resolve } from 'node:path';
+import { decodeGateway } from '../../gateway/config/decode-gateway.ts';
+import type { ConfigNote } from '../../gateway/config/decode-upstream.ts';
+import type { GatewayConfig } from '../../gateway/config/gateway-config.ts';
+import { commandName } from '../clients/launch.ts';
+import { isMooringConfig, readConfig } from '../clients/server-config.ts';
+import { resolveSettings, type SettingsInput } from '../config/resolve.ts';
+import type { Settings } from '../settings.ts';
+import { UsageError } from '../usage-error.ts';
+import { readGatewayFiles } from './read-files.ts';
+
+export interface GatewayInput {
+  /** `--config FILE`, in this order. */
+  readonly files: readonly string[];
+  /** One server instead of files: a command line or a URL. */
+  readonly target?: string | readonly string[] | undefined;
+  readonly flags?: SettingsInput['flags'];
+}
+
+export interface GatewaySettings {
+  readonly config: GatewayConfig;
+  readonly notes: readonly ConfigNote[];
+  readonly settings: Settings;
+  /** The files the servers come from. */
+  readonly files: readonly string[];
+}
+
+/** The name of the profile in settings, logs and policies. */
+export const gatewayProfile = 'gateway';
+
+/** Which of the files, if any, has settings of Mooring. Throws a `UsageError` if there are two. */
+export async function settingsFileOf(files: readonly string[]): Promise<string | undefined> {
+  const own: string[] = [];
+  for (const file of files) {
+    const content = await readConfig(resolve(file));
+    if (content.ok && isMooringConfig(content.data)) own.push(file);
+  }
+  if (own.length > 1) {
+    throw new UsageError(`Settings can come from one file only, and these have some: ${own.join(', ')}`);
+  }
+  return own[0];
+}
+
+/** Reads settings and servers. Throws a `UsageError` for whatever is wrong. */
+export async function settingsOfGateway(input: GatewayInput): Promise<GatewaySettings> {
+  const configFile = await settingsFileOf(input.files);
+  const { settings } = await resolveSettings({
+    profile: gatewayProfile,
+    ...(input.flags === undefined ? {} : { flags: input.flags }),
+    ...(configFile === undefined ? {} : { configFile }),
+  });
+  const files = filesOf(input, settings);
+  return { ...(await readGateway(input, files, settings)), settings, files };
+}
+
+/** The files to read: those that are named, otherwise the configuration of the user. */
+export function filesOf({ files, target }: GatewayInput, { configFile }: Settings): readonly string[] {
+  if (target !== undefined) return [];
+  if (files.length > 0) return files.map((file) => resolve(file));
+  if (configFile !== undefined) return [configFile];
+  throw new UsageError(
+    'There are no servers to serve. Name the file of a client: mooring gateway --config FILE\n' +
+      '"mooring list" shows the servers of all clients, and "mooring gateway import" copies them',
+  );
+}
+
+/** Reads the servers. */
+export async function readGateway(
+  { target }: Pick<GatewayInput, 'target'>,
+  files: readonly string[],
+  { auth, http }: Pick<Settings, 'auth' | 'http'>,
+): Promise<{ readonly config: GatewayConfig; readonly notes: readonly ConfigNote[] }> {
+  const authenticated = auth !== undefined && http?.enabled === true;
+  if (target === undefined) return readGatewayFiles(files, { authenticated });
+  return decodeGateway([{ servers: [singleServer(target)] }], { authenticated });
+}
+
+/** One server with its own names: a bridge between transports and revisions. */
+function singleServer(target: string | readonly string[]): { readonly name: string; readonly written: object } {
+  const mooring = { prefix: false };
+  if (typeof target === 'string') return { name: new URL(target).hostname, written: { url: target, mooring } };
+  const [command, ...args] = target;
+  // It is the user's own command line, so that it gets what a shell would give it.
+  return { name: commandName(target), written: { command, args, mooring } };
+}

@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest';
+import { decodeGateway, GatewayConfigError, gatewayConfig } from './decode-gateway.ts';
+import { defaults } from './defaults.ts';
+
+const decode = (mcpServers: Record<string, unknown>, gateway?: unknown) => gatewayConfig({ mcpServers, gateway });
+
+async function issuesOf(mcpServers: Record<string, unknown>, gateway?: unknown): Promise<string> {
+  const error = await decode(mcpServers, gateway).catch((each: unknown) => each);
+  expect(error).toBeInstanceOf(GatewayConfigError);
+  return (error as Error).message;
+}
+
+test('an entry without our keys gets every default', async () => {
+  const { servers, ...gateway } = await decode({ files: { command: 'npx', args: ['-y', 'x'] } });
+  expect(servers[0]).toMatchObject({
+    name: 'files',
+    slug: 'files',
+    entry: { command: 'npx', args: ['-y', 'x'] },
+    prefix: true,
+    isolation: 'shared',
+    auth: { kind: 'none' },
+    idleMs: 600_000,
+    restart: { minMs: 1_000, maxMs: 60_000, tries: 5, withinMs: 300_000 },
+    pin: 'warn',
+    newTools: 'allow',
+    maxResultBytes: 8 * 1024 * 1024,
+  });
+  expect(gateway).toMatchObject({ views: [], bareNames: 'apps', drainMs: defaults.drainMs, catalog: true });
+  expect(gateway.defaultView).toMatchObject({ name: '', servers: '*', mode: 'all' });
+});
+
+test('authenticated callers do not share connections, unless the entry says so', async () => {
+  const servers = [
+    { name: 'one', written: { command: 'x' } },
+    { name: 'two', written: { command: 'x', mooring: { isolation: 'shared' } } },
+  ];
+  const { config } = await decodeGateway([{ servers }], { authenticated: true });
+  expect(config.servers.map(({ isolation }) => isolation)).toEqual(['principal', 'shared']);
+});
+
+test('the default credentials are those of the entry, otherwise OAuth for http', async () => {
+  const { servers } = await decode({
+    keyed: { url: 'https://a.example/mcp', headers: { 'X-Key': '1' } },
+    open: { url: 'https://a.example/mcp' },
+    socket: { url: 'wss://a.example' },
+  });
+  expect(servers.map(({ auth }) => auth.kind)).toEqual(['headers', 'oauth', 'none']);
+});
+
+test('an unknown key of ours is an error, one of the entry is only a note', async () => {
+  expect(await issuesOf({ a: { command: 'x', mooring: { isolatoin: 'call' } } })).toContain('isolatoin');
+  const { notes } = await decodeGateway([
+    { servers: [{ name: 'a', written: { command: 'x', colour: 'red', autoApprove: [] } }] },
+  ]);
+  expect(notes).toEqual([
+    { level: 'info', text: 'a: autoApprove of another client has no effect here' },
+    { level: 'warning', text: 'a: colour is not known and has no effect' },
+  ]);
+});
+
+test('two servers that would have the same slug are an error that names both', async () => {
+  const message = await issuesOf({ 'My Server': { command: 'x' }, my_server: { command: 'y' } });
+  expect(message).toContain('"My Server" and "my_server" would both be called my-server');
+});
+
+test.each(['Authorization', 'cookie', 'Mcp-Session-Id', 'Transfer-Encoding', 'X-Api-Key', 'a b'])(
+  'the header %s cannot be forwarded',
+  async (header) => {
+    expect(await issuesOf({ a: { url: 'https://x.example', mooring: { forwardHeaders: [header] } } })).toContain(
+      header,
+    );
+  },
+);
+
+test('an entry needs either a command or a valid URL without credentials', async () => {
+  expect(await issuesOf({ a: {} })).toContain('needs a command or a url');
+  expect(await issuesOf({ a: { command: 'x', url: 'https://x.example' } })).toContain('both');
+  expect(await issuesOf({ a: { url: 'ftp://x.example' } })).toContain('is not an http');
+  expect(await issuesOf({ a: { url: 'https://u:p@x.example' } })).toContain('credentials');
+  expect(await issuesOf({ a: 7 })).toContain('must be an object');
+  await expect(decode({ a: { disabled: true } })).resolves.toBeDefined();
+});
+
+test('all errors are reported together', async () => {
+  const message = await issuesOf(
+    { a: {}, b: { command: 'x', mooring: { pin: 'maybe' } } },
+    { views: { v: { servers: ['c'] } } },
+  );
+  expect(message.split('\n')).toHaveLength(3);
+});
+
+test('views name servers by entry or by slug; "default" changes the default view', async () => {
+  const config = await decode(
+    { 'My Files': { command: 'x' }, b: { command: 'x', mooring: { prefix: 'bee' } } },
+    { views: { one: { servers: ['My Files'] }, two: { servers: ['bee', 'my-files'] }, default: { mode: 'auto' } } },
+  );
+  expect(config.views.map(({ servers }) => servers)).toEqual([['my-files'], ['bee', 'my-files']]);
+  expect(config.defaultView).toMatchObject({ name: '', servers: '*', mode: 'auto' });
+});
+
+test('several sources keep their order; the digest changes with any key, the identity only with the address', async () => {
+  const { config } = await decodeGateway([
+    { servers: [{ name: 'a', written: { command: 'x', args: ['1'] } }] },
+    { servers: [{ name: 'b', written: { command: 'y' } }], gateway: { drainMs: 1 } },
+  ]);
+  expect(config.servers.map(({ name }) => name)).toEqual(['a', 'b']);
+  expect(config.drainMs).toBe(1);
+  const [first] = config.servers;
+  const [other] = (await decode({ a: { command: 'x', args: ['1'], env: { A: 'b' } } })).servers;
+  const [moved] = (await decode({ a: { command: 'x', args: ['2'] } })).servers;
+  expect(other?.identity).toBe(first?.identity);
+  expect(other?.digest).not.toBe(first?.digest);
+  expect(moved?.identity).not.toBe(first?.identity);
+});
+
+test('client credentials need a client and a secret or key, and only servers with a URL have auth', async () => {
+  const auth = { kind: 'client-credentials', clientId: 'me' };
+  expect(await issuesOf({ a: { url: 'https://x.example', mooring: { auth } } })).toContain('clientSecret');
+  expect(await issuesOf({ a: { command: 'x', mooring: { auth: { kind: 'oauth' } } } })).toContain('servers with a url');
+});

@@ -1,0 +1,156 @@
+// Turns the content of configuration files into a `GatewayConfig`: checks our keys, fills in defaults, gives every server
+// its slug. Reading files and expanding variables comes before, in the application.
+
+import { canonicalJson, compileSchema, type Issue, type JsonSchema } from '../../schema/index.ts';
+import { slugOf } from '../names/index.ts';
+import { type ConfigNote, type DecodeOptions, decodeUpstream, type WrittenUpstream } from './decode-upstream.ts';
+import { decodeView } from './decode-view.ts';
+import { defaults } from './defaults.ts';
+import type { BareNames, GatewayConfig, UpstreamConfig, ViewConfig } from './gateway-config.ts';
+import { gatewaySchema, upstreamSchema } from './schema.ts';
+import { isObject } from './server-entry.ts';
+
+/** The content of one file, with variables expanded. */
+export interface GatewaySource {
+  readonly servers: readonly WrittenUpstream[];
+  /** "gateway" of the file. */
+  readonly gateway?: unknown;
+}
+
+export interface DecodedGateway {
+  readonly config: GatewayConfig;
+  readonly notes: readonly ConfigNote[];
+}
+
+/** What is wrong with a configuration, all of it. Paths begin with the name of a server, or with `gateway`. */
+export class GatewayConfigError extends Error {
+  override readonly name = 'GatewayConfigError';
+  readonly issues: readonly ConfigIssue[];
+
+  constructor(issues: readonly ConfigIssue[]) {
+    super(issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('\n'));
+    this.issues = issues;
+  }
+}
+
+export interface ConfigIssue extends Issue {
+  /** Which source it is in. */
+  readonly source: number;
+  /** The server whose entry it is in; otherwise it is in "gateway". */
+  readonly server?: string | undefined;
+}
+
+/** Decodes the sources together: servers in their order. Throws a `GatewayConfigError` that lists everything wrong. */
+export async function decodeGateway(
+  sources: readonly GatewaySource[],
+  options: DecodeOptions = {},
+): Promise<DecodedGateway> {
+  const issues: ConfigIssue[] = [];
+  const notes: ConfigNote[] = [];
+  const servers: UpstreamConfig[] = [];
+  for (const [source, { servers: written }] of sources.entries()) {
+    for (const each of written) {
+      const found = await check(upstreamSchema, ownKeys(each.written));
+      const place = found.map(({ path, message }) => ({
+        ...{ source, server: each.name, message },
+        path: [each.name, 'mooring', ...path],
+      }));
+      issues.push(...place);
+      if (place.length > 0) continue;
+      const decoded = decodeUpstream(each, options);
+      issues.push(...decoded.issues.map((issue) => ({ ...issue, source, server: each.name })));
+      notes.push(...decoded.notes);
+      servers.push(decoded.server);
+    }
+  }
+  issues.push(...sameSlugs(servers, sources));
+  const gateway = await decodeGatewayKeys(sources, servers, issues);
+  if (issues.length > 0) throw new GatewayConfigError(issues);
+  return { config: { servers, ...gateway }, notes };
+}
+
+/** A configuration as a program writes it: `mcpServers` as in any client, and `gateway`. */
+export interface GatewayInput {
+  readonly mcpServers: Readonly<Record<string, unknown>>;
+  readonly gateway?: unknown;
+}
+
+/** Decodes a configuration that is already an object, for programs. Variables such as `${NAME}` are not expanded. */
+export async function gatewayConfig(input: GatewayInput, options: DecodeOptions = {}): Promise<GatewayConfig> {
+  const servers = Object.entries(input.mcpServers).map(([name, written]) => ({ name, written }));
+  return (await decodeGateway([{ servers, gateway: input.gateway }], options)).config;
+}
+
+function ownKeys(written: unknown): unknown {
+  return isObject(written) ? (written['mooring'] ?? {}) : {};
+}
+
+async function check(schema: JsonSchema, value: unknown): Promise<readonly Issue[]> {
+  const { validator } = compileSchema(schema, { direction: 'input', where: 'gateway configuration' });
+  const result = await validator.validate(value);
+  return result.ok ? [] : result.issues;
+}
+
+/** Two servers with one slug would share their names. */
+function sameSlugs(servers: readonly UpstreamConfig[], sources: readonly GatewaySource[]): ConfigIssue[] {
+  const seen = new Map<string, UpstreamConfig>();
+  return servers.flatMap((server) => {
+    const other = seen.get(server.slug);
+    seen.set(server.slug, other ?? server);
+    if (other === undefined) return [];
+    const source = sources.findLastIndex(({ servers: written }) => written.some(({ name }) => name === server.name));
+    const both = `${JSON.stringify(other.name)} and ${JSON.stringify(server.name)}`;
+    const message = `${both} would both be called ${server.slug} at the gateway; rename one, or set "mooring": { "prefix": "…" }`;
+    return [{ source, server: server.name, path: [server.name], message }];
+  });
+}
+
+interface GatewayKeys {
+  readonly views?: Readonly<Record<string, unknown>>;
+  readonly bareNames?: BareNames;
+  readonly drainMs?: number;
+  readonly firstListMs?: number;
+  readonly catalog?: boolean;
+}
+
+/** The name under which the view of `/mcp` can be changed. */
+const defaultViewName = 'default';
+
+async function decodeGatewayKeys(
+  sources: readonly GatewaySource[],
+  servers: readonly UpstreamConfig[],
+  issues: ConfigIssue[],
+): Promise<Omit<GatewayConfig, 'servers'>> {
+  const slugs = new Map(servers.flatMap(({ name, slug }) => [[slugOf(name), slug] as const, [slug, slug] as const]));
+  const views = new Map<string, ViewConfig>();
+  let keys: GatewayKeys = {};
+  for (const [source, { gateway }] of sources.entries()) {
+    if (gateway === undefined) continue;
+    const found = await check(gatewaySchema, gateway);
+    issues.push(...found.map(({ path, message }) => ({ source, path: ['gateway', ...path], message })));
+    if (found.length > 0) continue;
+    keys = { ...keys, ...(gateway as GatewayKeys) };
+    for (const [name, written] of Object.entries((gateway as GatewayKeys).views ?? {})) {
+      const { view, issues: wrong } = decodeView(name === defaultViewName ? '' : name, written, slugs);
+      const path = ['gateway', 'views', name];
+      issues.push(...wrong.map((issue) => ({ source, path: [...path, ...issue.path], message: issue.message })));
+      if (views.has(name)) issues.push({ source, path, message: 'another file has a view of this name' });
+      views.set(name, view);
+    }
+  }
+  const defaultView = views.get(defaultViewName) ?? decodeView('', {}, slugs).view;
+  views.delete(defaultViewName);
+  return {
+    views: [...views.values()],
+    defaultView,
+    bareNames: keys.bareNames ?? defaults.bareNames,
+    drainMs: keys.drainMs ?? defaults.drainMs,
+    firstListMs: keys.firstListMs ?? defaults.firstListMs,
+    catalog: keys.catalog ?? defaults.catalog,
+  };
+}
+
+/** Whether two configurations are the same. */
+export function isSameConfig(a: GatewayConfig, b: GatewayConfig): boolean {
+  return canonicalJson(a) === canonicalJson(b);
+}

@@ -1,0 +1,218 @@
+// One server of a configuration, after the schema of its "mooring" keys was checked.
+
+import { createHash } from 'node:crypto';
+import { isAbsolute, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ServerEntry } from '../../client/index.ts';
+import type { Root } from '../../protocol/model.ts';
+import { canonicalJson, type Issue } from '../../schema/index.ts';
+import { slugOf } from '../names/index.ts';
+import { decodeFilter, type WrittenFilter } from './decode-view.ts';
+import { defaults } from './defaults.ts';
+import { forbiddenHeader } from './forward-headers.ts';
+import type { RestartConfig, ToolOverride, UpstreamAuth, UpstreamConfig } from './gateway-config.ts';
+import { filterOfClient, ignoredKeys, timeoutOfClient } from './other-keys.ts';
+import { decodeEntry, isDisabled, isObject } from './server-entry.ts';
+
+/** An entry as written, with variables expanded. */
+export interface WrittenUpstream {
+  readonly name: string;
+  readonly written: unknown;
+  /** The client whose file it is, where keys have another meaning: `gemini`, `cline`. */
+  readonly client?: string | undefined;
+  /** The folder of the file. */
+  readonly folder?: string | undefined;
+}
+
+export interface DecodeOptions {
+  /** Whether callers are authenticated: users of different callers then do not share connections. */
+  readonly authenticated?: boolean;
+  /** Paths in "mooring" are relative to it. */
+  readonly folder?: string;
+}
+
+/** Something that a user should know, though it is not an error. */
+export interface ConfigNote {
+  readonly level: 'info' | 'warning';
+  readonly text: string;
+}
+
+interface OwnKeys
+  extends Partial<
+    Omit<UpstreamConfig, 'prefix' | 'roots' | 'tools' | 'prompts' | 'resources' | 'override' | 'restart' | 'sandbox'>
+  > {
+  readonly prefix?: string | false;
+  readonly tools?: WrittenFilter;
+  readonly prompts?: WrittenFilter;
+  readonly resources?: WrittenFilter;
+  readonly override?: Readonly<Record<string, Partial<ToolOverride>>>;
+  readonly restart?: Partial<RestartConfig>;
+  readonly roots?: readonly string[];
+  readonly sandbox?: {
+    readonly readOnly?: readonly string[];
+    readonly writable?: readonly string[];
+    readonly network?: 'none' | 'host';
+  };
+}
+
+interface DecodedUpstream {
+  readonly server: UpstreamConfig;
+  readonly issues: readonly Issue[];
+  readonly notes: readonly ConfigNote[];
+}
+
+/** Decodes one entry. */
+export function decodeUpstream(given: WrittenUpstream, options: DecodeOptions): DecodedUpstream {
+  const { name, written, client } = given;
+  const issues: Issue[] = [];
+  const folder = given.folder ?? options.folder ?? process.cwd();
+  const own = (isObject(written) ? (written['mooring'] ?? {}) : {}) as OwnKeys;
+  const entry = entryOf(written, client);
+  const disabled = isDisabled(written);
+  if (!disabled) issues.push(...entryIssues(name, written, entry));
+  const slug = slugOf(typeof own.prefix === 'string' ? own.prefix : name);
+  const toolFilter = decodeFilter(own.tools ?? filterOfClient(written), [name, 'mooring', 'tools'], issues);
+  for (const header of own.forwardHeaders ?? []) {
+    const why = forbiddenHeader(header);
+    if (why !== undefined) issues.push({ path: [name, 'mooring', 'forwardHeaders'], message: `${header}: ${why}` });
+  }
+  const settled: Omit<UpstreamConfig, 'digest' | 'identity'> = {
+    name,
+    slug,
+    entry,
+    disabled,
+    prefix: own.prefix !== false,
+    tools: toolFilter,
+    prompts: decodeFilter(own.prompts, [name, 'mooring', 'prompts'], issues),
+    resources: decodeFilter(own.resources, [name, 'mooring', 'resources'], issues),
+    override: Object.fromEntries(Object.entries(own.override ?? {}).map(([tool, each]) => [tool, overrideOf(each)])),
+    isolation: own.isolation ?? (options.authenticated === true ? 'principal' : 'shared'),
+    start: own.start ?? defaults.start,
+    idleMs: own.idleMs ?? defaults.idleMs,
+    restart: { ...defaults.restart, ...own.restart },
+    maxProcesses: own.maxProcesses ?? defaults.maxProcesses,
+    timeoutMs: own.timeoutMs ?? timeoutOfClient(written, client) ?? defaults.timeoutMs,
+    maxTimeoutMs: own.maxTimeoutMs ?? defaults.maxTimeoutMs,
+    revision: own.revision ?? defaults.revision,
+    auth: own.auth ?? authOf(entry),
+    forwardHeaders: (own.forwardHeaders ?? []).map((each) => each.toLowerCase()),
+    roots: own.roots?.map((each) => rootOf(each, folder)),
+    asks: own.asks ?? defaults.asks,
+    pin: own.pin ?? defaults.pin,
+    newTools: own.newTools ?? defaults.newTools,
+    refreshMs: own.refreshMs ?? defaults.refreshMs,
+    maxResultBytes: own.maxResultBytes ?? defaults.maxResultBytes,
+    required: own.required ?? defaults.required,
+    validate: own.validate ?? defaults.validate,
+    identify: own.identify ?? defaults.identify,
+    inheritEnv: own.inheritEnv ?? [],
+    sandbox: sandboxOf(own.sandbox, folder),
+  };
+  issues.push(...authIssues(name, settled));
+  const server = {
+    ...settled,
+    digest: sha256(canonicalJson(settled)),
+    identity: sha256(canonicalJson([slug, addressOf(entry)])),
+  };
+  return { server, issues, notes: notesOn(name, written) };
+}
+
+/** What a client would connect to, with the keys of that client. */
+function entryOf(written: unknown, client: string | undefined): ServerEntry {
+  const entry = decodeEntry(written);
+  if (!isObject(written) || entry.url === undefined) return entry;
+  // In Gemini CLI, `url` means the older HTTP+SSE transport, and `httpUrl` the current one.
+  if (client === 'gemini' && written['httpUrl'] === undefined && entry.type === undefined) {
+    return { ...entry, type: 'sse' };
+  }
+  if (entry.type !== 'ws' && entry.type !== 'websocket') return entry;
+  return { ...entry, url: entry.url.replace(/^http/i, 'ws') };
+}
+
+function entryIssues(name: string, written: unknown, { command, url }: ServerEntry): Issue[] {
+  if (!isObject(written)) return [{ path: [name], message: 'must be an object with a command or a url' }];
+  if (command !== undefined && command !== '' && url !== undefined) {
+    return [{ path: [name], message: 'has both a command and a url; remove one' }];
+  }
+  if (command !== undefined && command !== '') return [];
+  if (url === undefined) return [{ path: [name], message: 'needs a command or a url' }];
+  if (!URL.canParse(url) || !/^(https?|wss?):$/.test(new URL(url).protocol)) {
+    return [{ path: [name, 'url'], message: `${JSON.stringify(url)} is not an http, https, ws or wss URL` }];
+  }
+  const { username, password } = new URL(url);
+  if (username === '' && password === '') return [];
+  return [{ path: [name, 'url'], message: 'has credentials in it; put them into headers' }];
+}
+
+function authIssues(
+  name: string,
+  { auth, entry, sandbox }: Pick<UpstreamConfig, 'auth' | 'entry' | 'sandbox'>,
+): Issue[] {
+  const path = [name, 'mooring', 'auth'];
+  const isCommand = entry.command !== undefined;
+  const issues: Issue[] = [];
+  if (isCommand && auth.kind !== 'none') {
+    issues.push({ path, message: 'is for servers with a url; give a command its credentials in env' });
+  }
+  if (auth.kind === 'client-credentials') {
+    if (auth.clientId === undefined) issues.push({ path, message: 'client-credentials needs a clientId' });
+    if (auth.clientSecret === undefined && auth.privateKeyFile === undefined) {
+      issues.push({ path, message: 'client-credentials needs a clientSecret or a privateKeyFile' });
+    }
+  }
+  if (sandbox !== undefined && !isCommand) {
+    issues.push({ path: [name, 'mooring', 'sandbox'], message: 'is for servers with a command' });
+  }
+  return issues;
+}
+
+/** Headers that are given are used; otherwise the client signs in when a server asks for it. */
+function authOf({ command, url, headers }: ServerEntry): UpstreamAuth {
+  if (command !== undefined || url === undefined) return { kind: 'none' };
+  if (Object.keys(headers ?? {}).length > 0) return { kind: 'headers' };
+  return /^ws/i.test(url) ? { kind: 'none' } : { kind: 'oauth' };
+}
+
+function overrideOf(written: Partial<ToolOverride>): ToolOverride {
+  return { ...written, hideArguments: written.hideArguments ?? [], defaults: written.defaults ?? {} };
+}
+
+function sandboxOf(written: OwnKeys['sandbox'], folder: string): UpstreamConfig['sandbox'] {
+  if (written === undefined) return undefined;
+  const absolute = (paths: readonly string[] = []): string[] => paths.map((each) => resolve(folder, each));
+  return {
+    readOnly: absolute(written.readOnly),
+    writable: absolute(written.writable),
+    network: written.network ?? 'none',
+  };
+}
+
+function rootOf(text: string, folder: string): Root {
+  if (/^file:/i.test(text)) return { uri: text };
+  return { uri: pathToFileURL(isAbsolute(text) ? text : resolve(folder, text)).href, name: text };
+}
+
+/** The command with its arguments, or the origin and path: what makes it the same server. */
+function addressOf({ command, args = [], url }: ServerEntry): unknown {
+  if (command !== undefined) return [command, ...args];
+  if (url === undefined || !URL.canParse(url)) return url ?? '';
+  const { origin, pathname } = new URL(url);
+  // The origin of ws: is opaque.
+  return origin === 'null' ? url.split(/[?#]/)[0] : `${origin}${pathname}`;
+}
+
+function notesOn(name: string, written: unknown): ConfigNote[] {
+  const { ignored, unknown } = ignoredKeys(written);
+  const notes: ConfigNote[] = [];
+  if (ignored.length > 0) {
+    notes.push({ level: 'info', text: `${name}: ${ignored.join(', ')} of another client has no effect here` });
+  }
+  if (unknown.length > 0) {
+    notes.push({ level: 'warning', text: `${name}: ${unknown.join(', ')} is not known and has no effect` });
+  }
+  return notes;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

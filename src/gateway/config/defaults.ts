@@ -1,0 +1,32 @@
+// The defaults of the gateway's keys, each limit with the reason for it.
+
+import type { InputKind } from './gateway-config.ts';
+
+export const defaults = {
+  start: 'lazy',
+  /** Ten minutes: servers that are not used cost nothing. */
+  idleMs: 600_000,
+  /** Stops a server that ends at once from being started in a loop. */
+  restart: { minMs: 1_000, maxMs: 60_000, tries: 5, withinMs: 300_000 },
+  /** Stops callers from filling the machine with copies of one server. */
+  maxProcesses: 8,
+  timeoutMs: 60_000,
+  maxTimeoutMs: 600_000,
+  revision: 'auto',
+  asks: ['elicitation', 'sampling', 'roots'] as readonly InputKind[],
+  pin: 'warn',
+  newTools: 'allow',
+  refreshMs: 300_000,
+  /** Stops one result from filling the memory and the model's context. */
+  maxResultBytes: 8 * 1024 * 1024,
+  required: false,
+  validate: false,
+  identify: false,
+  mode: 'all',
+  /** About 16,000 tokens, which a model reads before every conversation. */
+  maxListBytes: 64 * 1024,
+  bareNames: 'apps',
+  drainMs: 30_000,
+  firstListMs: 5_000,
+  catalog: true,
+} as const;

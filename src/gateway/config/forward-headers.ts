@@ -1,0 +1,33 @@
+// Which headers of a client's request may be sent on to a server.
+
+/** Belong to one connection (RFC 9110 §7.6.1), or are made by the client of the gateway. */
+const ownHeaders = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'host',
+  'accept',
+  'accept-encoding',
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'origin',
+  'last-event-id',
+  'expect',
+]);
+
+/** Why a header cannot be forwarded; undefined if it can. The client's credentials are for the gateway and end there. */
+export function forbiddenHeader(header: string): string | undefined {
+  const name = header.toLowerCase();
+  if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) return 'is not the name of a header';
+  if (/^(authorization|cookie|proxy-.*|.*-api-key|x-auth-token)$/.test(name)) {
+    return "the client's credentials are for the gateway and are never sent on";
+  }
+  if (name.startsWith('mcp-')) return 'is a header of the protocol, which the gateway writes itself';
+  if (ownHeaders.has(name)) return 'belongs to the connection and cannot be sent on';
+  return undefined;
+}

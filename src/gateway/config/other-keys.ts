@@ -1,0 +1,60 @@
+// Keys of other clients in the entry of a server: what they mean here, and which have no effect.
+
+import type { WrittenFilter } from './decode-view.ts';
+import { isObject } from './server-entry.ts';
+
+/** Read by `decodeEntry`, `isDisabled` or the functions below. */
+const used = [
+  ...['command', 'args', 'env', 'environment', 'cwd', 'workingDirectory'],
+  ...['url', 'httpUrl', 'serverUrl', 'type', 'transport', 'headers', 'http_headers', 'bearer_token_env_var'],
+  ...['disabled', 'enabled', 'mooring', 'timeout', 'tool_timeout_sec'],
+  ...['includeTools', 'excludeTools', 'disabledTools', 'enabled_tools', 'disabled_tools'],
+];
+
+/** Known keys of other clients that decide what those clients do, not what the server is. */
+const ofOthers = [
+  ...['alwaysAllow', 'autoApprove', 'trust', 'description', 'name', 'icon', 'version', 'gallery', 'dev', 'source'],
+  ...['startup_timeout_sec', 'startup_timeout_ms', 'required', 'oauth', 'auth', 'authProviderType', 'sandboxEnabled'],
+  ...['sandbox', 'enabled_by_default', 'extensionName', 'registry', 'settings', 'networkTimeout', 'initTimeout'],
+];
+
+/** Tools that the client's own keys include and exclude; undefined without such keys. */
+export function filterOfClient(written: unknown): WrittenFilter | undefined {
+  if (!isObject(written)) return undefined;
+  const include = texts(written['includeTools']) ?? texts(written['enabled_tools']);
+  const exclude = ['excludeTools', 'disabledTools', 'disabled_tools'].flatMap((key) => texts(written[key]) ?? []);
+  if (include === undefined && exclude.length === 0) return undefined;
+  return { ...(include === undefined ? {} : { include }), exclude };
+}
+
+/** The time limit of a call. Most clients write milliseconds; Cline and Codex write seconds. */
+export function timeoutOfClient(written: unknown, client: string | undefined): number | undefined {
+  if (!isObject(written)) return undefined;
+  const seconds = written['tool_timeout_sec'];
+  if (isPositive(seconds)) return Math.round(seconds * 1_000);
+  const { timeout } = written;
+  if (!isPositive(timeout)) return undefined;
+  // No call ends within a second: a smaller number is one of seconds, in a file whose client is not known.
+  const inSeconds = client === 'cline' || client === 'cline-cli' || timeout < 1_000;
+  return Math.round(inSeconds ? timeout * 1_000 : timeout);
+}
+
+/** Keys without effect: those that are known from other clients, and those that are not known at all. */
+export function ignoredKeys(written: unknown): {
+  readonly ignored: readonly string[];
+  readonly unknown: readonly string[];
+} {
+  const keys = isObject(written) ? Object.keys(written).filter((key) => !used.includes(key)) : [];
+  return {
+    ignored: keys.filter((key) => ofOthers.includes(key)),
+    unknown: keys.filter((key) => !ofOthers.includes(key)),
+  };
+}
+
+function texts(value: unknown): string[] | undefined {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string' && each !== '') : undefined;
+}
+
+function isPositive(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0;
+}

@@ -1,0 +1,295 @@
+// The JSON Schemas of our own keys: "mooring" in the entry of a server, and "gateway" beside the servers. What is read,
+// the published schema of mooring.json and the reference in the documentation follow these tables.
+
+import type { JsonSchema } from '../../schema/index.ts';
+import { defaults } from './defaults.ts';
+
+const texts = { type: 'array', items: { type: 'string', minLength: 1 } } as const;
+const milliseconds = { type: 'integer', minimum: 0, maximum: 2_147_483_647 } as const;
+
+const filter = (what: string) => ({
+  type: 'object',
+  description: `${what} to show: globs in include and exclude; exclude wins.`,
+  properties: {
+    include: { ...texts, description: 'Only these. Default: all.' },
+    exclude: { ...texts, description: 'All but these.' },
+  },
+  additionalProperties: false,
+});
+
+const override = {
+  type: 'object',
+  description: 'How single tools are shown, by the name their server gives them.',
+  additionalProperties: {
+    type: 'object',
+    properties: {
+      name: { type: 'string', minLength: 1, maxLength: 128, description: 'Another name, before the prefix is added.' },
+      title: { type: 'string', description: 'Another title.' },
+      description: { type: 'string', description: 'Another description.' },
+      annotations: {
+        type: 'object',
+        description: 'Annotations that replace those of the server.',
+        properties: {
+          title: { type: 'string' },
+          readOnlyHint: { type: 'boolean' },
+          destructiveHint: { type: 'boolean' },
+          idempotentHint: { type: 'boolean' },
+          openWorldHint: { type: 'boolean' },
+        },
+        additionalProperties: false,
+      },
+      hideArguments: { ...texts, description: 'Arguments that are neither shown nor accepted.' },
+      defaults: {
+        type: 'object',
+        description: 'Fixed values of arguments, which are then neither shown nor accepted.',
+      },
+    },
+    additionalProperties: false,
+  },
+} as const;
+
+const auth = {
+  type: 'object',
+  description:
+    'How the gateway authenticates itself. Default: the headers of the entry if it has any, otherwise OAuth if the server asks for it; nothing for commands.',
+  properties: {
+    kind: {
+      type: 'string',
+      enum: ['none', 'headers', 'oauth', 'client-credentials'],
+      description:
+        'none; headers: those of the entry; oauth: a user signs in once; client-credentials: the gateway has a secret or a key.',
+    },
+    scopes: { ...texts, description: 'OAuth scopes to request.' },
+    clientId: {
+      type: 'string',
+      minLength: 1,
+      description: 'A client that is registered with the authorization server.',
+    },
+    clientSecret: {
+      type: 'string',
+      minLength: 1,
+      description: `Its secret; write \${NAME} to take it from the environment.`,
+    },
+    privateKeyFile: { type: 'string', minLength: 1, description: 'Its private key (PEM), instead of a secret.' },
+    keyAlgorithm: { type: 'string', minLength: 1, description: 'The algorithm of the key, such as RS256 or ES256.' },
+    issuer: { type: 'string', minLength: 1, description: 'The only authorization server that gets the secret.' },
+  },
+  required: ['kind'],
+  additionalProperties: false,
+} as const;
+
+/** "mooring" in the entry of a server. */
+export const upstreamSchema = {
+  type: 'object',
+  description: 'Options of the gateway for this server. Other clients ignore them.',
+  properties: {
+    prefix: {
+      anyOf: [{ type: 'string', minLength: 1 }, { const: false }],
+      description: 'Text before the names of its tools and prompts. Default: the name of the entry. false: no prefix.',
+    },
+    tools: filter('Tools'),
+    prompts: filter('Prompts'),
+    resources: filter('Resources (URIs) and URI templates'),
+    override,
+    isolation: {
+      type: 'string',
+      enum: ['shared', 'principal', 'session', 'call'],
+      description:
+        'Which callers share a connection: all, those of one user, those of one session, none. Default: shared; principal if callers are authenticated.',
+    },
+    start: {
+      type: 'string',
+      enum: ['lazy', 'eager'],
+      default: defaults.start,
+      description: 'When it is started: with the first call, or with the gateway.',
+    },
+    idleMs: {
+      ...milliseconds,
+      default: defaults.idleMs,
+      description: 'A command without work is stopped after this time; 0: never.',
+    },
+    restart: {
+      type: 'object',
+      description:
+        'When a server that ended is started again: the pause grows from minMs to maxMs; after so many tries within withinMs it is down.',
+      properties: {
+        minMs: { ...milliseconds, default: defaults.restart.minMs },
+        maxMs: { ...milliseconds, default: defaults.restart.maxMs },
+        tries: { type: 'integer', minimum: 1, maximum: 1_000, default: defaults.restart.tries },
+        withinMs: { ...milliseconds, default: defaults.restart.withinMs },
+      },
+      additionalProperties: false,
+    },
+    maxProcesses: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000,
+      default: defaults.maxProcesses,
+      description: 'Most processes of this server at a time, with an isolation other than shared.',
+    },
+    timeoutMs: {
+      ...milliseconds,
+      minimum: 1,
+      default: defaults.timeoutMs,
+      description: 'Time limit for a call, extended by progress.',
+    },
+    maxTimeoutMs: {
+      ...milliseconds,
+      minimum: 1,
+      default: defaults.maxTimeoutMs,
+      description: 'Time limit for a call, even if it reports progress.',
+    },
+    revision: {
+      type: 'string',
+      pattern: '^(auto|handshake|\\d{4}-\\d{2}-\\d{2})$',
+      default: defaults.revision,
+      description: 'Protocol revision: auto, handshake (only those with initialize), or a date.',
+    },
+    auth,
+    forwardHeaders: {
+      ...texts,
+      description:
+        "Headers of the client's request that are sent on. Credentials and headers of the protocol cannot be.",
+    },
+    roots: {
+      ...texts,
+      description: 'Folders or file: URIs that the server gets when no client can be asked for its roots.',
+    },
+    asks: {
+      type: 'array',
+      items: { type: 'string', enum: ['elicitation', 'sampling', 'roots'] },
+      default: defaults.asks,
+      description: 'Input requests of the server that may reach clients.',
+    },
+    pin: {
+      type: 'string',
+      enum: ['off', 'warn', 'block'],
+      default: defaults.pin,
+      description: 'What happens if a tool is not what it was when it was accepted.',
+    },
+    newTools: {
+      type: 'string',
+      enum: ['allow', 'hold'],
+      default: defaults.newTools,
+      description: 'hold: new tools are not shown until they are accepted.',
+    },
+    refreshMs: {
+      ...milliseconds,
+      minimum: 1_000,
+      default: defaults.refreshMs,
+      description: 'How often lists are read again if the server does not announce changes.',
+    },
+    maxResultBytes: {
+      type: 'integer',
+      minimum: 1_024,
+      default: defaults.maxResultBytes,
+      description: 'Largest result that is passed on.',
+    },
+    required: { type: 'boolean', default: defaults.required, description: '/readyz fails while this server is down.' },
+    validate: {
+      type: 'boolean',
+      default: defaults.validate,
+      description: 'Validate arguments here, before the server does.',
+    },
+    identify: {
+      type: 'boolean',
+      default: defaults.identify,
+      description: "Tell the server the name and version of the caller's client.",
+    },
+    inheritEnv: { ...texts, description: 'Environment variables that a command gets besides the minimum and env.' },
+    sandbox: {
+      type: 'object',
+      description: 'Run the command in a sandbox (Linux, bubblewrap): it sees only these folders.',
+      properties: {
+        readOnly: { ...texts, description: 'Folders that it can read.' },
+        writable: {
+          ...texts,
+          description: 'Folders that it can change. Its working folder must be one of these or of readOnly.',
+        },
+        network: {
+          type: 'string',
+          enum: ['none', 'host'],
+          default: 'none',
+          description: 'host: it can use the network.',
+        },
+      },
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+const view = {
+  type: 'object',
+  description: 'A selection of servers and tools with an address of its own: /mcp/v/<name>.',
+  properties: {
+    servers: {
+      anyOf: [{ ...texts, minItems: 1 }, { const: '*' }],
+      default: '*',
+      description: 'Names of entries; "*": all.',
+    },
+    tools: filter('Tools (names at the gateway)'),
+    prompts: filter('Prompts (names at the gateway)'),
+    resources: filter('Resources (URIs) and URI templates'),
+    mode: {
+      type: 'string',
+      enum: ['all', 'search', 'auto'],
+      default: defaults.mode,
+      description:
+        'search: list only shortList and tools that find, describe and call the others; auto: if the list exceeds maxListBytes.',
+    },
+    shortList: { ...texts, description: 'Tools (names at the gateway) that a search view lists.' },
+    maxListBytes: {
+      type: 'integer',
+      minimum: 1_024,
+      default: defaults.maxListBytes,
+      description: 'A longer list of tools is reported, or searched with mode auto.',
+    },
+    allow: {
+      type: 'object',
+      description: 'Who may use the view: callers with one of these ids (globs), or with all of these scopes.',
+      properties: { principals: texts, scopes: texts },
+      minProperties: 1,
+      additionalProperties: false,
+    },
+    instructions: { type: 'string', description: 'Put before the instructions of the servers.' },
+  },
+  additionalProperties: false,
+} as const;
+
+/** "gateway" beside the servers. */
+export const gatewaySchema = {
+  type: 'object',
+  description: 'Options of the gateway and its views.',
+  properties: {
+    views: {
+      type: 'object',
+      description: 'Views by name. "default" changes what /mcp shows.',
+      propertyNames: { pattern: '^[a-z0-9][a-z0-9-]{0,63}$' },
+      additionalProperties: view,
+    },
+    bareNames: {
+      type: 'string',
+      enum: ['apps', 'unique', 'off'],
+      default: defaults.bareNames,
+      description:
+        'Which tools can also be called by the name their server gives them: those of servers with app pages, all that are unique, none.',
+    },
+    drainMs: {
+      ...milliseconds,
+      default: defaults.drainMs,
+      description: 'How long calls of a removed or changed server may go on.',
+    },
+    firstListMs: {
+      ...milliseconds,
+      default: defaults.firstListMs,
+      description: 'How long lists wait for a server that was never seen before.',
+    },
+    catalog: {
+      type: 'boolean',
+      default: defaults.catalog,
+      description: 'Keep lists on disk, so that the next start shows them at once.',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;

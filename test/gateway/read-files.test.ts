@@ -1,0 +1,148 @@
+// Configuration files as users have them: those of clients are read as they are, and what is wrong names file and line.
+
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { settingsOfGateway } from '../../src/app/gateway/gateway-settings.ts';
+import { readGatewayFiles } from '../../src/app/gateway/read-files.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const fixture = (name: string): string => join(import.meta.dirname, 'fixtures/configs', name);
+const env = { TEST_TOKEN: 'secret' };
+
+async function read(...names: string[]) {
+  const { config, notes } = await readGatewayFiles(names.map(fixture), { env });
+  return { servers: Object.fromEntries(config.servers.map((server) => [server.slug, server])), config, notes };
+}
+
+function written(text: string, name = 'servers.json'): string {
+  const file = join(temporaryFolder(), name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text, { mode: 0o600 });
+  return file;
+}
+
+test('Claude Desktop: commands with arguments and variables', async () => {
+  const { servers, notes } = await read('claude-desktop.json');
+  expect(servers['filesystem']?.entry).toEqual({
+    command: 'npx',
+    args: ['-y', '@modelcontextprotocol/server-filesystem', '/home/me/Desktop'],
+  });
+  expect(servers['brave-search']).toMatchObject({ name: 'Brave Search', entry: { env: { BRAVE_API_KEY: 'abc' } } });
+  expect(notes).toEqual([]);
+});
+
+test('Claude Code: variables with and without default, http and sse', async () => {
+  const { servers } = await read('claude-code.json');
+  expect(servers['github']).toMatchObject({
+    entry: { type: 'http', headers: { Authorization: 'Bearer secret' } },
+    auth: { kind: 'headers' },
+  });
+  expect(servers['legacy']?.entry).toEqual({ type: 'sse', url: 'https://sse.example.com/sse' });
+  expect(servers['db']?.entry.command).toBe('/usr/bin/db-server');
+});
+
+test('Cursor: variables with env: in front, and the workspace folder', async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, '.cursor', 'mcp.json');
+  mkdirSync(dirname(file));
+  writeFileSync(file, readFileSync(fixture('cursor.json')), { mode: 0o600 });
+  const { config } = await readGatewayFiles([file], { env });
+  const [local, remote] = config.servers;
+  expect(local?.entry).toMatchObject({ args: [join(folder, 'tools/mcp_server.py')], env: { API_KEY: 'secret' } });
+  expect(remote).toMatchObject({ entry: { url: 'https://remote.example.com/mcp' }, auth: { kind: 'oauth' } });
+});
+
+test('Gemini CLI: url means HTTP+SSE, $NAME is replaced if it is set, and its filters and timeout count', async () => {
+  const { servers, notes } = await read('gemini.json');
+  expect(servers['old']).toMatchObject({ entry: { type: 'sse' }, timeoutMs: 5_000 });
+  expect(servers['new']?.entry).toEqual({ url: 'http://localhost:8081/mcp', headers: { 'X-Key': 'secret' } });
+  expect(servers['py']).toMatchObject({
+    entry: { cwd: join(dirname(fixture('x')), 'mcp_tools'), env: { KEY: 'secret', PRICE: '$5' } },
+    tools: { include: ['safe_tool', 'file_reader'], exclude: ['file_reader'] },
+  });
+  expect(notes).toEqual([{ level: 'info', text: 'new: trust of another client has no effect here' }]);
+});
+
+test('Windsurf: serverUrl, disabled servers and tools', async () => {
+  const { servers } = await read('windsurf.json');
+  expect(servers['figma']?.entry).toMatchObject({
+    url: 'https://figma.example.com/mcp',
+    headers: { API_KEY: 'Bearer secret' },
+  });
+  expect(servers['memory']?.disabled).toBe(true);
+  expect(servers['tools']?.tools).toEqual({ exclude: ['delete_everything'] });
+});
+
+test('VS Code: servers, comments, trailing commas; an unknown key is only a warning', async () => {
+  const { servers, notes } = await read('vscode.jsonc');
+  expect(Object.keys(servers)).toEqual(['playwright', 'docs']);
+  expect(notes).toEqual([{ level: 'warning', text: 'playwright: envFile is not known and has no effect' }]);
+});
+
+test('VS Code: an input that only VS Code can ask for is an error that says what to do', async () => {
+  await expect(read('vscode-inputs.json')).rejects.toThrow(/:4: perplexity: \$\{input:perplexity-key\} .*\$\{NAME\}/);
+});
+
+test('Codex: TOML, the variable of the token, seconds', async () => {
+  const { servers } = await read('codex.toml');
+  expect(servers['context7']).toMatchObject({
+    entry: { env: { MY_VAR: 'value' } },
+    timeoutMs: 30_000,
+    tools: { include: ['search'] },
+  });
+  expect(servers['figma']).toMatchObject({ disabled: true, entry: { headers: { Authorization: 'Bearer secret' } } });
+});
+
+test('Cline: a time limit in seconds', async () => {
+  const { servers } = await read('cline.json');
+  expect(servers['weather']).toMatchObject({ timeoutMs: 60_000, entry: { url: 'https://weather.example.com/mcp' } });
+});
+
+test('mooring.json: our keys, views, and its settings', async () => {
+  const { servers, config } = await read('mooring.json');
+  expect(servers['github']?.auth).toEqual({ kind: 'oauth', scopes: ['repo'] });
+  expect(servers['files']).toMatchObject({ isolation: 'session', tools: { exclude: ['write_*'] }, pin: 'block' });
+  expect(config.views).toMatchObject([
+    { name: 'safe', servers: ['files'] },
+    { name: 'big', servers: '*', mode: 'search', shortList: ['files__read_file'] },
+  ]);
+  const file = written(readFileSync(fixture('mooring.json'), 'utf8'));
+  expect((await settingsOfGateway({ files: [file] })).settings.http?.port).toBe(9_000);
+});
+
+test('several files are read together, in their order', async () => {
+  const { servers } = await read('claude-desktop.json', 'vscode.jsonc');
+  expect(Object.keys(servers)).toEqual(['filesystem', 'brave-search', 'playwright', 'docs']);
+});
+
+test('the same server in two files is an error that names the file and line', async () => {
+  const error = await read('claude-code.json', 'mooring.json').catch((each: Error) => each);
+  expect((error as Error).message).toMatch(/mooring\.json:5: .*"github" and "github" would both be called github/);
+});
+
+test('a variable that is not set is an error with its line, except for a disabled server', async () => {
+  const text = (more: string) =>
+    `{\n "mcpServers": {\n  "a": { ${more}"command": "x",\n   "env": { "K": "\${NOT_SET_ANYWHERE}" } }\n }\n}`;
+  await expect(readGatewayFiles([written(text(''))])).rejects.toThrow(
+    /servers\.json:4: a: needs the environment variable NOT_SET_ANYWHERE/,
+  );
+  await expect(readGatewayFiles([written(text('"disabled": true, '))])).resolves.toBeDefined();
+});
+
+test('an unknown key of ours is an error with the nearest known key', async () => {
+  const file = written('{\n "mcpServers": {\n  "a": { "command": "x", "mooring": {\n   "isolaton": "call" } }\n }\n}');
+  await expect(readGatewayFiles([file])).rejects.toThrow(/servers\.json:4: .*did you mean "isolation"\?/);
+});
+
+test('broken files are reported with the place', async () => {
+  await expect(readGatewayFiles([written('{ "mcpServers": { "a": }')])).rejects.toThrow(/servers\.json:1:\d+/);
+  await expect(readGatewayFiles([written('{}')])).rejects.toThrow('has no servers');
+  await expect(readGatewayFiles(['/nowhere/servers.json'])).rejects.toThrow('does not exist');
+});
+
+test.skipIf(process.platform === 'win32')('a file that other users can write is rejected', async () => {
+  const file = written('{ "mcpServers": { "a": { "command": "x" } } }');
+  chmodSync(file, 0o666);
+  await expect(readGatewayFiles([file])).rejects.toThrow(/other users can write to it/);
+});
