@@ -1,0 +1,131 @@
+// The file of pins: a list of acceptances, each with the hash of the one before it, so that a line that is changed or
+// removed is noticed. Beside it, what was seen and is not accepted yet. Only this user can read or write it.
+
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { canonicalJson } from '../../schema/index.ts';
+import { fingerprintOf, type PinnedDefinition, sha256 } from './fingerprint.ts';
+
+/** One acceptance of one definition. */
+export interface Acceptance {
+  /** The identity of the server, and its slug at that time. */
+  readonly server: string;
+  readonly slug: string;
+  readonly tool: string;
+  readonly fingerprint: string;
+  /** The fingerprint without the name. */
+  readonly content: string;
+  readonly at: string;
+  /** When it was first seen, or by a user. */
+  readonly by: 'first-sight' | 'user';
+}
+
+interface ChainedAcceptance extends Acceptance {
+  readonly prev: string;
+}
+
+/** What was seen of a server and is different from what was accepted. */
+export interface SeenTools {
+  readonly slug: string;
+  readonly tools: Readonly<Record<string, PinnedDefinition>>;
+}
+
+export interface PinContent {
+  readonly acceptances: readonly Acceptance[];
+  /** The accepted definitions, by fingerprint, for comparing. */
+  readonly definitions: Readonly<Record<string, PinnedDefinition>>;
+  /** By the identity of the server. */
+  readonly seen: Readonly<Record<string, SeenTools>>;
+}
+
+export const noPins: PinContent = { acceptances: [], definitions: {}, seen: {} };
+
+/** A file that was changed by something other than Mooring. */
+export class PinFileError extends Error {
+  override readonly name = 'PinFileError';
+}
+
+const maxFileBytes = 64 * 1024 * 1024;
+
+/** Reads the file; one that does not exist has no pins. Throws a `PinFileError` if it is damaged. */
+export function readPinFile(file: string): PinContent {
+  if (!existsSync(file)) return noPins;
+  if (statSync(file).size > maxFileBytes) throw damaged(file, 'it is too large');
+  let data: {
+    version?: unknown;
+    acceptances?: ChainedAcceptance[];
+    definitions?: object;
+    seen?: object;
+    head?: unknown;
+  };
+  try {
+    data = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw damaged(file, (error as Error).message);
+  }
+  if (data?.version !== 1 || !Array.isArray(data.acceptances)) throw damaged(file, 'it has an unknown format');
+  let head = '';
+  const acceptances = data.acceptances.map(({ prev, ...each }, index) => {
+    if (prev !== head) throw damaged(file, `entry ${index + 1} does not follow the one before it`);
+    head = hashOf(each, prev);
+    return each;
+  });
+  if (data.head !== head) throw damaged(file, 'its last entry was changed or removed');
+  const definitions = (data.definitions ?? {}) as PinContent['definitions'];
+  for (const [fingerprint, definition] of Object.entries(definitions)) {
+    if (fingerprintOf(definition) !== fingerprint)
+      throw damaged(file, `the definition of ${definition.name} was changed`);
+  }
+  return { acceptances, definitions, seen: (data.seen ?? {}) as PinContent['seen'] };
+}
+
+function hashOf(acceptance: Acceptance, prev: string): string {
+  return sha256(prev + canonicalJson(acceptance));
+}
+
+function damaged(file: string, why: string): PinFileError {
+  return new PinFileError(
+    `${file} is damaged: ${why}. Restore it from a backup; without it, the tools of all servers are accepted as they are now`,
+  );
+}
+
+/** Writes the file, readable by this user only. */
+export function writePinFile(file: string, { acceptances, definitions, seen }: PinContent): void {
+  let prev = '';
+  const chained = acceptances.map((each): ChainedAcceptance => {
+    const linked = { ...each, prev };
+    prev = hashOf(each, prev);
+    return linked;
+  });
+  const text = `${JSON.stringify({ version: 1, acceptances: chained, definitions, seen, head: prev }, null, 1)}\n`;
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const fresh = `${file}.${process.pid}`;
+  writeFileSync(fresh, text, { mode: 0o600 });
+  renameSync(fresh, file);
+}
+
+/** A lock that is older belongs to a process that ended. */
+const staleLockMs = 10_000;
+
+/** Runs `work` while no other process writes the file. */
+export async function withPinLock<T>(file: string, work: () => T): Promise<T> {
+  const lock = `${file}.lock`;
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  for (;;) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: 'wx', mode: 0o600 });
+      break;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      const { mtimeMs } = statSync(lock, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() };
+      if (Date.now() - mtimeMs > staleLockMs) rmSync(lock, { force: true });
+      else await sleep(20);
+    }
+  }
+  try {
+    return work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}

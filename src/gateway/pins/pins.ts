@@ -1,0 +1,286 @@
+// Pins: the definitions of tools as they were accepted. A tool that changes afterwards, when a user has already decided to
+// trust it, is reported or withheld until the change is accepted.
+
+import { statSync } from 'node:fs';
+import type { Logger } from '../../protocol/logger.ts';
+import type { Tool } from '../../protocol/model.ts';
+import type { UpstreamConfig } from '../config/gateway-config.ts';
+import type { PinChange, PinChecker, PinReport } from '../contract.ts';
+import { contentFingerprintOf, definitionOf, fingerprintOf, type PinnedDefinition } from './fingerprint.ts';
+import { type Acceptance, noPins, type PinContent, readPinFile, withPinLock, writePinFile } from './pin-file.ts';
+
+export interface PinOptions {
+  readonly file: string;
+  readonly logger?: Logger | undefined;
+  /** Called once for each change that is found: for the audit log. */
+  readonly onChange?: ((server: UpstreamConfig, change: PinChange) => void) | undefined;
+}
+
+/** A tool that is different from what was accepted. */
+export interface PinDifference {
+  readonly slug: string;
+  readonly identity: string;
+  readonly tool: string;
+  readonly kind: 'new' | 'changed' | 'renamed';
+  readonly accepted?: PinnedDefinition | undefined;
+  readonly seen: PinnedDefinition;
+}
+
+/** An accepted tool. */
+export interface PinnedTool {
+  readonly slug: string;
+  readonly identity: string;
+  readonly tool: string;
+  readonly fingerprint: string;
+  readonly acceptedAt: string;
+  readonly by: Acceptance['by'];
+}
+
+interface SeenServer {
+  readonly slug: string;
+  readonly tools: ReadonlyMap<string, PinnedDefinition>;
+}
+
+export class Pins implements PinChecker {
+  readonly #file: string;
+  readonly #logger: Logger | undefined;
+  readonly #onChange: PinOptions['onChange'];
+  /** What is in the file, as far as it was read. */
+  #content: PinContent = noPins;
+  #readAt = '';
+  /** What is not in the file yet. */
+  #unsaved: Acceptance[] = [];
+  #definitions = new Map<string, PinnedDefinition>();
+  #seen = new Map<string, SeenServer>();
+  #saving: Promise<void> = Promise.resolve();
+  readonly #reported = new Set<string>();
+
+  /** Throws a `PinFileError` if the file is damaged. */
+  constructor({ file, logger, onChange }: PinOptions) {
+    this.#file = file;
+    this.#logger = logger;
+    this.#onChange = onChange;
+    this.#refresh();
+  }
+
+  check(server: UpstreamConfig, tools: readonly Tool[]): PinReport {
+    if (server.pin === 'off' && server.newTools === 'allow') return { shown: tools, withheld: new Map(), changes: [] };
+    this.#refreshIfPossible();
+    const accepted = this.#acceptedOf(server.identity);
+    const definitions = tools.map(definitionOf);
+    const present = new Set(definitions.map(({ name }) => name));
+    const withheld = new Map<string, string>();
+    const changes: PinChange[] = [];
+    const seen = new Map<string, PinnedDefinition>();
+    for (const definition of definitions) {
+      const change = this.#compare(server, definition, accepted, present);
+      if (change === undefined) continue;
+      changes.push(change);
+      if (change.kind !== 'new' || change.withheld) seen.set(definition.name, definition);
+      else this.#accept(server, definition, 'first-sight');
+      if (change.withheld) withheld.set(definition.name, sentenceFor(server, change));
+    }
+    for (const name of accepted.keys()) {
+      if (!present.has(name)) changes.push({ tool: name, kind: 'removed', withheld: false });
+    }
+    this.#remember(server.identity, { slug: server.slug, tools: seen });
+    // The first tools of a server are not a change.
+    const news = accepted.size === 0 && server.newTools === 'allow' ? [] : changes;
+    for (const change of news) this.#report(server, change);
+    return { shown: tools.filter(({ name }) => !withheld.has(name)), withheld, changes: news };
+  }
+
+  /** The accepted tools, and what is different from them now. */
+  list(): { readonly accepted: readonly PinnedTool[]; readonly differences: readonly PinDifference[] } {
+    this.#refreshIfPossible();
+    const identities = new Set([...this.#all().map(({ server }) => server), ...this.#seen.keys()]);
+    const accepted: PinnedTool[] = [];
+    const differences: PinDifference[] = [];
+    for (const identity of identities) {
+      const tools = this.#acceptedOf(identity);
+      for (const { tool, slug, fingerprint, at, by } of tools.values()) {
+        accepted.push({ slug, identity, tool, fingerprint, acceptedAt: at, by });
+      }
+      const { slug, tools: seen } = this.#seen.get(identity) ?? nothingSeen;
+      for (const each of seen.values()) differences.push(this.#differenceOf({ identity, slug }, each, tools));
+    }
+    return { accepted, differences };
+  }
+
+  /** Accepts what was seen of a server, or of one of its tools. Returns the names of the tools. */
+  accept(identity: string, slug: string, tool?: string): readonly string[] {
+    this.#refreshIfPossible();
+    const seen = this.#seen.get(identity)?.tools ?? new Map<string, PinnedDefinition>();
+    const chosen = [...seen.values()].filter(({ name }) => tool === undefined || name === tool);
+    for (const definition of chosen) this.#accept({ identity, slug }, definition, 'user');
+    const left = new Map([...seen].filter(([name]) => !chosen.some((each) => each.name === name)));
+    this.#remember(identity, { slug, tools: left });
+    return chosen.map(({ name }) => name);
+  }
+
+  /** Waits until everything is in the file. */
+  async saved(): Promise<void> {
+    await this.#saving;
+  }
+
+  #compare(
+    server: UpstreamConfig,
+    definition: PinnedDefinition,
+    accepted: ReadonlyMap<string, Acceptance>,
+    present: ReadonlySet<string>,
+  ): PinChange | undefined {
+    const { name } = definition;
+    const known = accepted.get(name);
+    if (known?.fingerprint === fingerprintOf(definition)) return undefined;
+    if (known !== undefined) {
+      if (server.pin === 'off') return undefined;
+      return { tool: name, kind: 'changed', withheld: server.pin === 'block' };
+    }
+    const content = contentFingerprintOf(definition);
+    const former = [...accepted.values()].find((each) => each.content === content && !present.has(each.tool));
+    if (former !== undefined && server.pin !== 'off') {
+      return { tool: name, kind: 'renamed', formerName: former.tool, withheld: server.pin === 'block' };
+    }
+    return { tool: name, kind: 'new', withheld: server.newTools === 'hold' };
+  }
+
+  #differenceOf(
+    { identity, slug }: { readonly identity: string; readonly slug: string },
+    seen: PinnedDefinition,
+    tools: ReadonlyMap<string, Acceptance>,
+  ): PinDifference {
+    const known = tools.get(seen.name);
+    const content = contentFingerprintOf(seen);
+    const former = known ?? [...tools.values()].find((each) => each.content === content);
+    const kind = known !== undefined ? 'changed' : former !== undefined ? 'renamed' : 'new';
+    const accepted = former === undefined ? undefined : this.#definitions.get(former.fingerprint);
+    return { slug, identity, tool: seen.name, kind, accepted, seen };
+  }
+
+  #all(): readonly Acceptance[] {
+    return this.#unsaved.length === 0 ? this.#content.acceptances : [...this.#content.acceptances, ...this.#unsaved];
+  }
+
+  /** The last acceptance of each tool of a server. */
+  #acceptedOf(identity: string): ReadonlyMap<string, Acceptance> {
+    const found = new Map<string, Acceptance>();
+    for (const each of this.#all()) if (each.server === identity) found.set(each.tool, each);
+    return found;
+  }
+
+  #accept(
+    { identity, slug }: Pick<UpstreamConfig, 'identity' | 'slug'>,
+    definition: PinnedDefinition,
+    by: Acceptance['by'],
+  ): void {
+    const fingerprint = fingerprintOf(definition);
+    const content = contentFingerprintOf(definition);
+    this.#unsaved.push({
+      server: identity,
+      slug,
+      tool: definition.name,
+      fingerprint,
+      content,
+      at: new Date().toISOString(),
+      by,
+    });
+    this.#definitions.set(fingerprint, definition);
+    this.#save();
+  }
+
+  #remember(identity: string, seen: SeenServer): void {
+    const before = this.#seen.get(identity) ?? nothingSeen;
+    if (sameDefinitions(before.tools, seen.tools)) return;
+    this.#seen.set(identity, seen);
+    this.#save();
+  }
+
+  #report(server: UpstreamConfig, change: PinChange): void {
+    const key = JSON.stringify([server.identity, change]);
+    if (this.#reported.has(key)) return;
+    this.#reported.add(key);
+    const { tool, kind, formerName } = change;
+    const what = kind === 'renamed' ? `renamed from ${formerName}` : kind === 'new' ? 'new' : kind;
+    const fields = { server: server.slug, tool, withheld: change.withheld };
+    if (kind === 'removed' || (kind === 'new' && !change.withheld)) this.#logger?.info(`a tool is ${what}`, fields);
+    else this.#logger?.warn(`a tool is not as it was accepted: it is ${what}`, fields);
+    this.#onChange?.(server, change);
+  }
+
+  /** Another process may have accepted something meanwhile. */
+  #refresh(): void {
+    const { mtimeMs, size } = statSync(this.#file, { throwIfNoEntry: false }) ?? { mtimeMs: 0, size: 0 };
+    const version = `${mtimeMs} ${size}`;
+    if (version === this.#readAt) return;
+    this.#content = readPinFile(this.#file);
+    this.#readAt = version;
+    for (const [fingerprint, each] of Object.entries(this.#content.definitions))
+      this.#definitions.set(fingerprint, each);
+    for (const [identity, { slug, tools }] of Object.entries(this.#content.seen)) {
+      this.#seen.set(identity, { slug, tools: new Map(Object.entries(tools)) });
+    }
+  }
+
+  /** A file that is damaged while the gateway runs does not change what is known. */
+  #refreshIfPossible(): void {
+    try {
+      this.#refresh();
+    } catch (error) {
+      this.#logger?.error((error as Error).message);
+    }
+  }
+
+  /** One write at a time; what comes meanwhile is written with the next. */
+  #save(): void {
+    this.#saving = this.#saving
+      .then(() => withPinLock(this.#file, () => this.#write()))
+      .catch((error: unknown) => {
+        this.#logger?.error(`pins cannot be stored: ${(error as Error).message}`, { file: this.#file });
+      });
+  }
+
+  #write(): void {
+    const mine = new Map(this.#seen);
+    this.#readAt = '';
+    this.#refresh();
+    for (const [identity, seen] of mine) this.#seen.set(identity, seen);
+    const acceptances = this.#all();
+    const last = new Map(acceptances.map((each) => [`${each.server} ${each.tool}`, each.fingerprint]));
+    const current = new Set(last.values());
+    const content: PinContent = {
+      acceptances,
+      definitions: Object.fromEntries([...this.#definitions].filter(([fingerprint]) => current.has(fingerprint))),
+      seen: Object.fromEntries(
+        [...this.#seen].flatMap(([identity, { slug, tools }]) =>
+          tools.size === 0 ? [] : [[identity, { slug, tools: Object.fromEntries(tools) }]],
+        ),
+      ),
+    };
+    writePinFile(this.#file, content);
+    this.#content = content;
+    this.#unsaved = [];
+    const { mtimeMs, size } = statSync(this.#file);
+    this.#readAt = `${mtimeMs} ${size}`;
+  }
+}
+
+const nothingSeen: SeenServer = { slug: '', tools: new Map() };
+
+function sameDefinitions(a: ReadonlyMap<string, PinnedDefinition>, b: ReadonlyMap<string, PinnedDefinition>): boolean {
+  if (a.size !== b.size) return false;
+  return [...a].every(([name, each]) => {
+    const other = b.get(name);
+    return other !== undefined && fingerprintOf(other) === fingerprintOf(each);
+  });
+}
+
+/** What a caller of a withheld tool is told. */
+function sentenceFor({ slug }: UpstreamConfig, { tool, kind }: PinChange): string {
+  const accept = `"mooring gateway pins accept ${slug}/${tool}"`;
+  if (kind === 'new')
+    return `This tool is new and was not accepted yet. The operator of the gateway can accept it with ${accept}.`;
+  return (
+    'The definition of this tool has changed since it was accepted. The operator of the gateway can see the change with ' +
+    `"mooring gateway pins diff" and accept it with ${accept}.`
+  );
+}
