@@ -1,0 +1,156 @@
+// The tools of a search view: find a tool, read its definition, call it. They keep no state, so that they work the same for
+// sessions and for stateless requests. A call through call_tool is a call of the real tool in every respect.
+
+import type { Context } from '../../engine/context.ts';
+import type { CallRedirect, Middleware, RequestInfo } from '../../engine/ports.ts';
+import { rankTools } from '../../engine/rank-tools.ts';
+import type { Server } from '../../engine/server.ts';
+import { capText } from '../../protocol/hygiene.ts';
+import type { Tool } from '../../protocol/model.ts';
+import { UserError } from '../../protocol/user-error.ts';
+import { splitExposedName } from '../names/index.ts';
+
+export const searchToolNames: readonly string[] = ['search_tools', 'describe_tool', 'call_tool'];
+
+const defaultFound = 10;
+const maxFound = 50;
+/** One line of a description is enough to choose; describe_tool has the rest. */
+const maxSummaryChars = 160;
+const readOnly = { readOnlyHint: true, openWorldHint: false } as const;
+
+const foundOutput = {
+  type: 'object',
+  properties: {
+    tools: {
+      type: 'array',
+      description: 'Best first',
+      items: {
+        type: 'object',
+        properties: {
+          name: { type: 'string' },
+          server: { type: 'string' },
+          summary: { type: 'string' },
+        },
+        required: ['name'],
+      },
+    },
+    total: { type: 'integer', minimum: 0, description: 'Number of matching tools, including those not returned' },
+  },
+  required: ['tools', 'total'],
+} as const;
+
+/** The search tools of one server, which can be switched on and off. */
+export interface SearchTools {
+  set(enabled: boolean): void;
+}
+
+/** Prepares a server for search tools. They are off at first. */
+export function prepareSearchTools(server: Server): SearchTools {
+  let installed: readonly { remove(): void }[] = [];
+  // A call of call_tool becomes one of the tool it names, under that tool's policy, limits and audit.
+  const passOn: Middleware = Object.assign((_request: RequestInfo, next: () => unknown) => next(), {
+    redirect: ((params) => (installed.length === 0 ? undefined : redirectSearchCall(params))) satisfies CallRedirect,
+  });
+  server.around(passOn);
+  return {
+    set(enabled) {
+      if (enabled === installed.length > 0) return;
+      for (const each of installed) each.remove();
+      installed = enabled ? install(server) : [];
+    },
+  };
+}
+
+function redirectSearchCall(params: Parameters<CallRedirect>[0]): ReturnType<CallRedirect> {
+  if (params['name'] !== 'call_tool') return undefined;
+  const { name, arguments: args } = (params['arguments'] ?? {}) as { name?: unknown; arguments?: unknown };
+  // What is malformed is left to the validation of call_tool, whose message says what is wrong.
+  if (typeof name !== 'string' || name === 'call_tool') return undefined;
+  if (args !== undefined && (typeof args !== 'object' || args === null || Array.isArray(args))) return undefined;
+  return { name, arguments: args ?? {} };
+}
+
+function install(server: Server): readonly { remove(): void }[] {
+  return [
+    server.tool('search_tools', {
+      description:
+        'Find tools by what they do. Returns names and one line each. Then read the arguments of a tool with describe_tool, and call it with call_tool.',
+      annotations: readOnly,
+      input: {
+        type: 'object',
+        properties: {
+          query: { type: 'string', description: 'Words to search for; empty: all tools', maxLength: 1_000 },
+          server: { type: 'string', description: 'Only tools of this server', maxLength: 64 },
+          limit: { type: 'integer', description: `Default ${defaultFound}`, minimum: 1, maximum: maxFound },
+          offset: { type: 'integer', description: 'Skip this many', minimum: 0 },
+        },
+        required: ['query'],
+      },
+      output: foundOutput,
+      run: (args, ctx) => search(server, args as SearchArguments, ctx),
+    }),
+    server.tool('describe_tool', {
+      description: 'Show the full definition of a tool: description, arguments, result.',
+      annotations: readOnly,
+      input: {
+        type: 'object',
+        properties: { name: { type: 'string', description: 'A name that search_tools returned', maxLength: 256 } },
+        required: ['name'],
+      },
+      run: (args, ctx) => {
+        const { name } = args as { name: string };
+        const tool = toolsFor(server, ctx).find((each) => each.name === name);
+        if (tool === undefined)
+          throw new UserError(`There is no tool ${JSON.stringify(name)}. Find one with search_tools.`);
+        return JSON.stringify(tool, undefined, 1);
+      },
+    }),
+    server.tool('call_tool', {
+      description: 'Call a tool that search_tools returned.',
+      input: {
+        type: 'object',
+        properties: {
+          name: { type: 'string', description: 'A name that search_tools returned', minLength: 1, maxLength: 256 },
+          arguments: { type: 'object', description: 'The arguments that describe_tool shows' },
+        },
+        required: ['name'],
+      },
+      // Calls of other tools never come here: `redirectSearchCall` made them calls of these tools.
+      run: () => {
+        throw new UserError('call_tool cannot call itself. Pass the name of another tool.');
+      },
+    }),
+  ];
+}
+
+interface SearchArguments {
+  readonly query: string;
+  readonly server?: string;
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+function search(on: Server, { query, server, limit = defaultFound, offset = 0 }: SearchArguments, ctx: Context) {
+  const candidates = toolsFor(on, ctx)
+    .map((tool) => ({ ...tool, category: splitExposedName(tool.name)?.slug ?? '' }))
+    .filter(({ category }) => server === undefined || category === server);
+  const ranked = rankTools(candidates, query);
+  const tools = ranked.slice(offset, offset + limit).map(({ name, category, title, description }) => ({
+    name,
+    ...(category === '' ? {} : { server: category }),
+    ...summaryOf(title, description),
+  }));
+  return { tools, total: ranked.length };
+}
+
+function summaryOf(title: string | undefined, description: string | undefined): { readonly summary?: string } {
+  const line = (description ?? title ?? '').trim().split('\n')[0] ?? '';
+  return line === '' ? {} : { summary: capText(line, maxSummaryChars) };
+}
+
+/** The tools that the caller may see, without those of the search itself. */
+function toolsFor(server: Server, { principal }: Context): Tool[] {
+  return [...server.catalog.tools.values()]
+    .filter(({ key, visible }) => !searchToolNames.includes(key) && (visible === undefined || visible(principal)))
+    .map((entry) => entry.describe());
+}
