@@ -1,7 +1,7 @@
 // The options of an audit log and the interface of an open one. Types only.
 
 import type { Context } from '../../engine/context.ts';
-import type { Pack } from '../../engine/ports.ts';
+import type { Pack, RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/logger.ts';
 import type { PartStatus } from '../../protocol/monitor.ts';
@@ -109,8 +109,11 @@ export interface AuditLog extends Pack<Server> {
   readonly status: AuditStatus;
   /** The same for `serveHttp({ monitors })`. */
   monitor(): PartStatus;
-  /** Starts to record every call, rejection and read of a server; `server.use` calls it. */
-  install(server: Server): void;
+  /**
+   * Starts to record every call, rejection and read of a server; `server.use` calls it. `upstreamOf` says which server
+   * behind a gateway a request is for.
+   */
+  install(server: Server, upstreamOf?: (request: RequestInfo) => string | undefined): void;
   /** Records the requests that an authenticator rejects. */
   authentication(authenticate: Authenticate): Authenticate;
   /** A sandbox whose starts are recorded, for the call that `ctx` belongs to. */

@@ -18,6 +18,8 @@ export interface AuditEntry {
   readonly method?: string;
   /** The tool, prompt or resource. */
   readonly name?: string;
+  /** The server behind a gateway that the name belongs to. */
+  readonly upstream?: string;
   readonly arguments?: unknown;
   readonly outcome?: string;
   readonly code?: number;

@@ -37,6 +37,8 @@ export interface EndedCall extends Pick<RequestEnd, 'outcome' | 'code' | 'durati
   readonly atMs: number;
   readonly method: string;
   readonly name: string | undefined;
+  /** The server behind a gateway that the name belongs to. */
+  readonly upstream?: string | undefined;
   readonly arguments: unknown;
   readonly peer: Peer;
   readonly session: string | undefined;
@@ -44,13 +46,14 @@ export interface EndedCall extends Pick<RequestEnd, 'outcome' | 'code' | 'durati
   readonly why: string | undefined;
 }
 
-export function endedCall({ request, outcome, code, durationMs }: RequestEnd): EndedCall {
+export function endedCall({ request, outcome, code, durationMs }: RequestEnd, upstream?: string): EndedCall {
   const { method, name, params, peer, session } = request;
   const why = outcome === 'failed' ? denialReason(request) : undefined;
   return {
     atMs: Date.now(),
     method,
     name: name || undefined,
+    upstream,
     arguments: params['arguments'],
     peer,
     session: session?.key || undefined,
@@ -89,6 +92,7 @@ export class LineEncoder {
         (event === undefined ? this.#field('method', method) : '') +
         this.#caller(call.peer) +
         this.#field('name', name) +
+        this.#field('upstream', call.upstream) +
         (session === undefined ? '' : `,"session":${toAscii(session)}`);
       const end =
         `,"outcome":"${outcome}","ms":${roundMs(call.durationMs)}` +

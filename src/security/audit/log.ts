@@ -63,8 +63,8 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
     record,
     flush: () => writer.flush(),
 
-    install(server: Server): void {
-      const calls = new CallRecorder(writer, failureMode === 'closed');
+    install(server: Server, upstreamOf?: UpstreamOf): void {
+      const calls = new CallRecorder(writer, failureMode === 'closed', upstreamOf);
       server.around(sync === 'always' ? calls.recordBeforeResponse : calls.admit);
       server.observe({
         ended: (ended) => calls.record(ended),
@@ -107,23 +107,27 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
   };
 }
 
+type UpstreamOf = (request: RequestInfo) => string | undefined;
+
 /** Records calls, and rejects those that could not be recorded. */
 class CallRecorder {
   readonly #writer: AuditWriter;
   readonly #failsClosed: boolean;
+  readonly #upstreamOf: UpstreamOf | undefined;
   /** Requests that are recorded already, or will not be, and their outcome. */
   readonly #settled = new WeakMap<RequestInfo, RequestEnd['outcome']>();
 
-  constructor(writer: AuditWriter, failsClosed: boolean) {
+  constructor(writer: AuditWriter, failsClosed: boolean, upstreamOf: UpstreamOf | undefined) {
     this.#writer = writer;
     this.#failsClosed = failsClosed;
+    this.#upstreamOf = upstreamOf;
   }
 
   record(ended: RequestEnd): void {
     const { request, outcome } = ended;
     if (outcome !== 'rejected' && !isRecorded(request.method)) return;
     if (this.#settled.get(request) === outcome) return;
-    this.#writer.addCall(endedCall(ended));
+    this.#writer.addCall(endedCall(ended, this.#upstreamOf?.(request)));
   }
 
   /** Middleware: rejects a call before it runs while lines cannot be written. */
@@ -168,7 +172,7 @@ class CallRecorder {
     const endedAtMs = monotonicMs();
     const code = failure instanceof WireError ? failure.code : undefined;
     const ended = { request, outcome, durationMs: endedAtMs - request.startedAtMs, endedAtMs };
-    this.#writer.addCall(endedCall(code === undefined ? ended : { ...ended, code }));
+    this.#writer.addCall(endedCall(code === undefined ? ended : { ...ended, code }, this.#upstreamOf?.(request)));
     this.#settled.set(request, outcome);
     await this.#writer.flush(true);
   }
