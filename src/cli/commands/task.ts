@@ -20,7 +20,7 @@ Works with calls that run on a server as tasks, such as those of "mooring call -
   mooring task wait <server> <id>    wait for the result and print it; Ctrl-C stops only the wait
   mooring task answer <server> <id>  answer the input the task waits for, without waiting for the result
   mooring task cancel <server> <id>  ask the server to stop the task
-  mooring task list <server>         list your tasks, if the server supports it (needs revision 2025-11-25)
+  mooring task list <server>         list your tasks, if the server supports it
 
 Options:
   --answer name=value wait, answer: answer a field the server asks for, instead of prompting you; repeatable
@@ -48,8 +48,8 @@ const actions: Readonly<Record<string, (task: TaskHandle, command: TaskCommand) 
   cancel,
 };
 const verbs = [...Object.keys(actions), 'list'];
-/** The only revision in which a client can list its tasks. */
-const listingRevision = '2025-11-25';
+/** Only revisions with a handshake have a list of tasks. */
+const listingRevision = 'handshake';
 
 export async function run(args: readonly string[]): Promise<number> {
   const { values, positionals } = readArgs('task', args, {
