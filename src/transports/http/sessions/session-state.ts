@@ -45,6 +45,23 @@ export function mergeStates(current: SessionState, before: SessionState, after: 
   };
 }
 
+/** Two small states whose difference is that between `before` and `after`: a session may have thousands of subscriptions. */
+export function differenceOf(
+  before: SessionState,
+  after: SessionState,
+): { readonly before: SessionState; readonly after: SessionState } {
+  const [old, now] = [new Set(before.subscriptions), new Set(after.subscriptions)];
+  const levelOf = ({ level }: SessionState): SessionState => (level === undefined ? {} : { level });
+  return {
+    before: { ...levelOf(before), subscriptions: [...old].filter((uri) => !now.has(uri)) },
+    after: {
+      ...levelOf(after),
+      ...(after.initialized === true ? { initialized: true } : {}),
+      subscriptions: [...now].filter((uri) => !old.has(uri)),
+    },
+  };
+}
+
 export function isEmpty(state: SessionState): boolean {
   return Object.keys(state).length === 0;
 }

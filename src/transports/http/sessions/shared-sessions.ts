@@ -9,20 +9,22 @@ import { receive } from '../../receive.ts';
 import type { EndpointState } from '../endpoint-state.ts';
 import type { ActiveSession, ActiveSessions, HeldStream } from './active-sessions.ts';
 import type { SessionIds } from './session-ids.ts';
-import { isEmpty, storeState } from './session-state.ts';
+import { differenceOf, isEmpty, mergeStates, storeState } from './session-state.ts';
 
 /** Published, or sent to one process. `session`: its key. */
 type SessionMessage =
   /** It was ended. */
   | { readonly type: 'ended'; readonly session: string }
-  /** Its state in the store was changed. */
-  | { readonly type: 'state'; readonly session: string }
+  /** Its state in the store was changed, by the difference between these two. */
+  | { readonly type: 'state'; readonly session: string; readonly before: Json; readonly after: Json }
   /** Its standalone stream was opened in the process that sends this. */
   | { readonly type: 'stream'; readonly session: string }
   /** A response or notification for a call that runs in another process. */
   | { readonly type: 'message'; readonly session: string; readonly message: Json }
   /** A request: end the standalone stream, and respond with the position up to which the client was notified. */
-  | { readonly type: 'release'; readonly session: string };
+  | { readonly type: 'release'; readonly session: string }
+  /** A request: respond, since all earlier messages have been received then. */
+  | { readonly type: 'confirm'; readonly session: string };
 
 /** Which process has the standalone stream of a session, in the store. */
 interface StoredStream {
@@ -34,6 +36,12 @@ interface StoredStream {
 
 /** How long the process that had a stream may take to release it. */
 const releaseTimeoutMs = 1_000;
+
+/**
+ * How long the end of a session waits for other processes. One that has not confirmed it then has not heard anything for longer
+ * than `maxCheckAgeMs`, so it asks the store before it serves the session again.
+ */
+const confirmMs = 1_200;
 
 /** Notifications that concern calls and caches of other processes too. */
 const sharedNotifications: ReadonlySet<unknown> = new Set([
@@ -52,6 +60,8 @@ export class SharedSessions {
   readonly #store: ExpiringStore;
   readonly #ids: SessionIds;
   readonly #active: ActiveSessions;
+  /** The last time that the state of a session was read. */
+  readonly #reloads = new WeakMap<ActiveSession, object>();
   /** Ends a session in this process. */
   readonly #end: (key: string) => void;
 
@@ -79,9 +89,23 @@ export class SharedSessions {
     return this.#bus.publish(this.#topic, message);
   }
 
-  /** A session was ended here. Resolves when all other processes have been told. */
+  /** A session was ended here. Resolves when all other processes know it, or ask the store. */
   async ended(key: string): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, confirmMs);
+    });
+    await Promise.race([this.#confirmed(key), late]);
+    clearTimeout(timer);
+  }
+
+  async #confirmed(key: string): Promise<void> {
     await this.#publish({ type: 'ended', session: key });
+    const others = [...this.#bus.processes].filter((process) => process !== this.#bus.process);
+    const message: SessionMessage = { type: 'confirm', session: key };
+    // One that has ended serves nothing.
+    const confirm = (process: string) => this.#bus.request(process, this.#topic, message, confirmMs).catch(() => null);
+    await Promise.all(others.map(confirm));
   }
 
   /** Passes a message on to the processes that wait for it. It has been delivered in this process already. */
@@ -123,13 +147,15 @@ export class SharedSessions {
     const { stateKey, context } = session.opened;
     const place = { store: this.#store, key: stateKey, ttlMs: this.#ttlOf(session), owner: context };
     const stored = await storeState(place, before, state);
-    if (stored !== state) this.#applyState(session, stored);
+    // What other processes have changed. They may have done so again since, so the rest stays as it is.
+    if (stored !== state) this.#applyState(session, mergeStates(session.state ?? {}, state, stored));
     // Changes count from the first subscription on, also if the stream is opened later.
     if (state.subscriptions !== undefined && before.subscriptions === undefined) {
       const found = await this.#store.get(streamKey(session.key));
       if (found === undefined) await this.#storeStream(session, { position: this.#host.changesPosition });
     }
-    await this.#publish({ type: 'state', session: session.key });
+    const difference = differenceOf(before, state) as unknown as { readonly before: Json; readonly after: Json };
+    await this.#publish({ type: 'state', session: session.key, ...difference });
   }
 
   #ttlOf({ expiresAtMs }: ActiveSession): number {
@@ -217,6 +243,7 @@ export class SharedSessions {
   #receive(data: SessionMessage, from: string, position: number): Json | undefined | Promise<undefined> {
     const { type, session: key } = data;
     if (type === 'release') return this.#release(key) ?? null;
+    if (type === 'confirm') return true;
     if (from === this.#bus.process) {
       // Noted here and not when the promise of `publish` resolves: the next message may be from a process that opened it later.
       const held = type === 'stream' ? this.#active.get(key)?.heldStream : undefined;
@@ -230,16 +257,25 @@ export class SharedSessions {
     }
     const session = this.#active.get(key);
     if (session === undefined) return undefined;
-    if (type === 'state') return this.#reload(session);
+    if (type === 'state') {
+      // At once: what it follows from now on may be announced by the next message.
+      const changed = mergeStates(session.state ?? {}, data.before as SessionState, data.after as SessionState);
+      this.#applyState(session, changed);
+      return this.#reload(session);
+    }
     if (type === 'stream') this.#superseded(session, position);
     else if (type === 'message') receive(session.channel, data.message, this.#endpoint.logger, { outlet: noOutlet });
     return undefined;
   }
 
   async #reload(session: ActiveSession): Promise<undefined> {
+    const reload = {};
+    this.#reloads.set(session, reload);
+    // While a change of this process is being stored, its own state is newer.
+    while (session.saved !== undefined) await session.saved;
     const state = (await this.#store.get(session.opened.stateKey)) as SessionState | undefined;
-    // While a change of this process is being stored, its own state is newer; storing it merges both.
-    if (session.saved === undefined) this.#applyState(session, state ?? {});
+    // One that began meanwhile merges both, and what was changed meanwhile is read again.
+    if (session.saved === undefined && this.#reloads.get(session) === reload) this.#applyState(session, state ?? {});
   }
 
   /** Another process has opened the stream at that position; a stream that was opened here before it ends. */
