@@ -60,9 +60,33 @@ export class SharedChanges {
     this.#server = server;
     this.bus = bus;
     this.#topic = `changes ${server.identity.name}`;
-    this.#from = this.#announced = this.#received = bus.position;
+    this.#announced = this.#received = bus.position;
+    this.#from = this.#readPast();
     bus.listen(this.#topic, (data, from, position) => this.#receive(data, from, position));
     bus.onGap(() => this.#announceAll());
+  }
+
+  /** Remembers changes from before this server was created. Returns the position after which all of them are known. */
+  #readPast(): number {
+    const past = this.bus.past?.(this.#topic);
+    if (past === undefined) return this.bus.position;
+    for (const { data, from, position } of past.messages) {
+      const change = parse(data);
+      if (change === undefined) continue;
+      if (change.source === 'each-process' && this.#isRepeated(JSON.stringify(data), from)) continue;
+      this.#remember(change, position);
+    }
+    return past.from;
+  }
+
+  #remember({ kind, uri, audience, mount }: ReceivedChange, position: number): AnnouncedChange {
+    const change: ChangeNotification = uri === undefined ? { kind } : { kind, uri };
+    // Servers may be mounted after the change was published, so they are looked up when it is needed.
+    const allowed = mount && lazily(() => this.#server.mountAllows(mount, uri ?? ''));
+    const test = testOf(audience && testOfKeys(audience), allowed);
+    const announced = new AnnouncedChange(change, test);
+    this.#recent.push({ position, announced });
+    return announced;
   }
 
   /** `audience`: keys of callers. `mount`: names of the mounted servers that the resource belongs to, outermost first. */
@@ -92,16 +116,14 @@ export class SharedChanges {
   #receive(data: Json, from: string, position: number): void {
     const received = parse(data);
     if (received === undefined) return;
-    const { kind, uri, audience, mount, source } = received;
+    const { kind, source } = received;
     if (source === 'each-process' && this.#isRepeated(JSON.stringify(data), from)) return;
     if (this.#server.changes.idle) this.#announced = this.#received;
     this.#received = position;
-    const change: ChangeNotification = uri === undefined ? { kind } : { kind, uri };
-    const test = testOf(audience && testOfKeys(audience), mount && this.#server.mountAllows(mount, uri ?? ''));
     if (kind !== 'resource') this.#server.forgetList(kind);
-    this.#recent.push({ position, announced: new AnnouncedChange(change, test) });
+    const { change, audiences } = this.#remember(received, position);
     if (this.#recent.length > maxRecent * 2) this.#forgetOldest();
-    this.#server.changes.publish(change, test);
+    this.#server.changes.publish(change, audiences?.[0]);
   }
 
   /** Whether another process has announced the same change: the one that was first announces all that follow soon. */
@@ -179,6 +201,11 @@ function parse(data: Json): ReceivedChange | undefined {
 function testOf(first: AudienceTest | undefined, second: AudienceTest | undefined): AudienceTest | undefined {
   if (first === undefined || second === undefined) return first ?? second;
   return (principal) => first(principal) && second(principal);
+}
+
+function lazily(make: () => AudienceTest): AudienceTest {
+  let test: AudienceTest | undefined;
+  return (principal) => (test ??= make())(principal);
 }
 
 /** Whether one of the subscriptions is to the resource, or to a folder above it. */

@@ -199,6 +199,12 @@ export const wireErrors = {
       data: { retryAfterMs },
       http: { status: 429, headers: retryAfter(retryAfterMs) },
     }),
+  /** Something that the request needs is stored elsewhere, and that cannot be reached. */
+  storeUnavailable: (cause?: unknown) =>
+    new WireError('internal', 'The store of this server cannot be reached; try again later', {
+      cause,
+      http: { status: 503, headers: retryAfter(1_000) },
+    }),
   overloaded: (retryAfterMs: number) => unavailable('Server overloaded: try again later', retryAfterMs),
   /** A request is large, and its caller, or all callers together, have too many large ones running. */
   tooMuchPending: () => unavailable('Server overloaded: too many large requests are running; wait for some to end'),

@@ -1,7 +1,7 @@
 // Interfaces of stores, sealers and the bus that engine and transports share. In-memory implementations are beside their users;
 // durable ones are in stores/.
 
-import type { Json } from './model.ts';
+import type { Json, RequestId } from './model.ts';
 
 /** A key shared by several processes: 32 random bytes, or a secret text of at least 32 characters. */
 export type SealKey = Uint8Array | string;
@@ -63,6 +63,39 @@ export interface EventLog {
   ): readonly LoggedEvent[] | undefined | Promise<readonly LoggedEvent[] | undefined>;
   /** Drops all streams of a session that has ended. */
   forget(session: string): void;
+  /** The stream will answer these requests. Called before its first event. */
+  begin?(session: string, stream: string, requests: readonly RequestId[]): void;
+  /**
+   * The last event was appended. If a promise is returned, the event is sent when it has resolved: a client that does not
+   * receive it must find it in the log, whatever happens to this process.
+   */
+  finish?(session: string, stream: string): Promise<void> | undefined;
+  /** The requests of a stream that will never be answered, because the process that worked on them has ended. */
+  unanswered?(session: string, stream: string): Promise<readonly RequestId[]>;
+}
+
+/** What is known of a stream in a log that several processes share. */
+export interface SharedStream {
+  /** In order; the oldest may have been removed. */
+  readonly events: readonly LoggedEvent[];
+  readonly requests: readonly RequestId[];
+  /** All its requests were answered. */
+  readonly finished: boolean;
+}
+
+/**
+ * Copies of the events of all processes on a bus, so that a stream can be resumed after its process has ended. Each process
+ * copies its own events; none of the methods may throw.
+ */
+export interface SharedEventLog {
+  begin(session: string, stream: string, requests: readonly RequestId[]): void;
+  append(session: string, stream: string, event: LoggedEvent): void;
+  /** Resolves when everything so far is stored, or after a short time if it cannot be. */
+  finish(session: string, stream: string): Promise<void>;
+  /** Removes the events of a stream up to this one; `Infinity`: all. */
+  remove(session: string, stream: string, sequence: number): void;
+  /** Undefined: not known, or not any more. Rejects if that cannot be found out. */
+  read(session: string, stream: string): Promise<SharedStream | undefined>;
 }
 
 /** Receives the messages of one topic. For a request, what it returns is the response. */
@@ -71,6 +104,13 @@ export type BusListener = (
   from: string,
   position: number,
 ) => Json | undefined | void | Promise<Json | undefined | void>;
+
+/** Messages that were published before there was a listener. */
+export interface PastMessages {
+  /** All messages of the topic after this position are here. */
+  readonly from: number;
+  readonly messages: readonly { readonly data: Json; readonly from: string; readonly position: number }[];
+}
 
 /**
  * Connects the processes that serve the same endpoint: workers of one machine, or replicas. Without one, a server assumes
@@ -87,7 +127,10 @@ export interface Bus {
    * position of the message in that order once this process has received it; never rejects.
    */
   publish(topic: string, data: Json): Promise<number>;
-  /** Sends a message to one process. It is lost if that process has ended. */
+  /**
+   * Sends a message to one process, which receives it after everything that this process has received before. It is lost if
+   * that process has ended.
+   */
   send(process: string, topic: string, data: Json): void;
   /** Sends a message to one process and resolves with the response. Rejects if the process has ended, or after `timeoutMs`. */
   request(process: string, topic: string, data: Json, timeoutMs: number): Promise<Json>;
@@ -101,4 +144,11 @@ export interface Bus {
   onGap(listener: () => void): void;
   /** Calls the listener when another process has ended. */
   onLeave(listener: (process: string) => void): void;
+  /**
+   * Changes when everything that the processes shared was lost, as when Redis was emptied: what was issued before is not valid
+   * any more. The listeners of `onGap` are called then.
+   */
+  readonly epoch?: string;
+  /** What was published on a topic before this process had a listener for it, as far as it is known. */
+  past?(topic: string): PastMessages;
 }

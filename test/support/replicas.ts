@@ -2,41 +2,68 @@
 import { randomBytes } from 'node:crypto';
 import { createMemoryExpiringStore } from '../../src/engine/expiring-store.ts';
 import { createServer, type HttpOptions, type HttpServer, type Server, serveHttp } from '../../src/index.ts';
-import type { ExpiringStore } from '../../src/protocol/ports.ts';
+import type { Bus, ExpiringStore } from '../../src/protocol/ports.ts';
 import { TestBuses, type TestProcess } from './bus.ts';
 import { both, EventReader, HttpTestClient } from './http-client.ts';
 
-export interface Replica extends TestProcess {
+export interface Replica extends Omit<TestProcess, 'bus'> {
+  readonly bus: Bus;
   readonly server: Server;
   readonly http: HttpServer;
   readonly client: HttpTestClient;
 }
 
-export class Replicas {
+/** Servers that share everything, whatever connects them. */
+export interface ReplicaGroup {
+  /** Streams of a server that has ended can be resumed. */
+  readonly keepsEvents: boolean;
+  /** What the store was asked for, by kind of key: `revoked`, `state`, `stream`. */
+  readonly reads: string[];
+  /** What was stored last, by kind of key. */
+  readonly written: ReadonlyMap<string, unknown>;
+  start(install: (server: Server) => void, options?: HttpOptions): Promise<Replica>;
+  close(): Promise<void>;
+}
+
+/** A store that notes what it is asked for. */
+export function noted(own: ExpiringStore, reads: string[], written: Map<string, unknown>): ExpiringStore {
+  const kindOf = (key: string): string => key.split(' ')[0] as string;
+  return {
+    get: (key) => {
+      reads.push(kindOf(key));
+      return own.get(key);
+    },
+    set: (...args) => {
+      written.set(kindOf(args[0]), args[1]);
+      return own.set(...args);
+    },
+    add: (...args) => own.add(...args),
+    replace: (...args) => (own.replace as NonNullable<ExpiringStore['replace']>)(...args),
+    delete: (key) => own.delete(key),
+  };
+}
+
+export class Replicas implements ReplicaGroup {
+  readonly keepsEvents = false;
   readonly buses = new TestBuses();
   readonly all: Replica[] = [];
   readonly #key = randomBytes(32);
   readonly #own = createMemoryExpiringStore();
-  /** What the store was asked for, by kind of key: `revoked`, `state`, `stream`. */
   readonly reads: string[] = [];
-  /** What was stored last, by kind of key. */
   readonly written = new Map<string, unknown>();
 
   /** Answers later, with copies, as a store elsewhere would. */
-  readonly store: ExpiringStore = {
-    get: (key) => {
-      this.reads.push(key.split(' ')[0] as string);
-      return later(() => this.#own.get(key));
+  readonly store = noted(
+    {
+      get: (key) => later(() => this.#own.get(key)),
+      set: (...args) => later(() => this.#own.set(...args)) as Promise<void>,
+      add: (...args) => later(() => this.#own.add(...args)) as Promise<boolean>,
+      replace: (...args) => later(() => this.#own.replace?.(...args)) as Promise<boolean>,
+      delete: (key) => later(() => this.#own.delete(key)) as Promise<void>,
     },
-    set: (...args) =>
-      later(() => {
-        this.written.set(args[0].split(' ')[0] as string, args[1]);
-        return this.#own.set(...args);
-      }) as Promise<void>,
-    add: (...args) => later(() => this.#own.add(...args)) as Promise<boolean>,
-    replace: (...args) => later(() => this.#own.replace?.(...args)) as Promise<boolean>,
-    delete: (key) => later(() => this.#own.delete(key)) as Promise<void>,
-  };
+    this.reads,
+    this.written,
+  );
 
   async start(install: (server: Server) => void, options: HttpOptions = {}): Promise<Replica> {
     const joined = await this.buses.join();

@@ -284,8 +284,8 @@ export class Endpoint {
 }
 
 /** The log of the options, or one in memory; with a bus, other processes can read that. */
-function eventLogOf({ eventLog }: EndpointOptions, { bus, name }: SessionHost): EventLog | undefined {
+function eventLogOf({ eventLog, sharedEventLog }: EndpointOptions, { bus, name }: SessionHost): EventLog | undefined {
   if (eventLog === false) return undefined;
   if (eventLog !== undefined || bus === undefined) return eventLog ?? createEventLog();
-  return shareEventLog(createEventLog(), bus, name);
+  return shareEventLog(bus, name, sharedEventLog);
 }

@@ -53,6 +53,11 @@ export interface HttpLimits {
   readonly maxRevokedSessions: number;
   /** The share of one caller; stops one from using it up for all. */
   readonly maxRevokedSessionsPerCaller: number;
+  /**
+   * How long a session that was looked up before is served while its store cannot be asked; stops an ended session from being
+   * served for long where a network is cut. 503 after that. `Infinity`: for as long as it takes.
+   */
+  readonly maxStaleMs: number;
   /** Proxies limit headers to 4 to 8 KiB: the facts of a longer session id are stored instead. */
   readonly maxSessionIdLength: number;
   /** Sessions in memory that hold something (subscriptions, values of handlers); the least recently used are removed. */
@@ -87,6 +92,7 @@ export const defaultHttpLimits: HttpLimits = {
   sessionTtlMs: 7 * 24 * 60 * 60_000,
   maxRevokedSessions: 1_000_000,
   maxRevokedSessionsPerCaller: 250_000,
+  maxStaleMs: 5_000,
   maxSessionIdLength: 2048,
   maxHeldSessions: 10_000,
   heldSessionMs: 30 * 60_000,

@@ -3,7 +3,7 @@
 import type { Principal } from '../../protocol/exchange.ts';
 import type { Logger } from '../../protocol/logger.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
-import type { EventLog, ExpiringStore, Sealer } from '../../protocol/ports.ts';
+import type { EventLog, ExpiringStore, Sealer, SharedEventLog } from '../../protocol/ports.ts';
 import type { HttpExchange, HttpRequest } from './exchange.ts';
 import type { HttpLimits } from './limits.ts';
 
@@ -92,6 +92,8 @@ export interface EndpointOptions {
   readonly store?: ExpiringStore;
   /** Logs the events of streams, so that clients can resume them. Default: in memory; `false`: no resumption. */
   readonly eventLog?: EventLog | false;
+  /** With a bus: copies of the events of all processes, so that streams can be resumed after their process has ended. */
+  readonly sharedEventLog?: SharedEventLog;
   /** The older HTTP+SSE transport. Default `/sse` and `/message`; `false`: off. */
   readonly sse?: false | { readonly path?: string; readonly messagePath?: string };
   /**

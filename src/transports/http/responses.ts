@@ -1,6 +1,6 @@
 // The responses of the endpoint that are not long-lived event streams: a JSON text, one event, nothing, or an error.
 
-import { type WireError, wireErrors } from '../../protocol/errors.ts';
+import { WireError, wireErrors } from '../../protocol/errors.ts';
 import type { SessionHost } from '../../protocol/exchange.ts';
 import { errorText, isRequestId } from '../../protocol/json-rpc.ts';
 import type { Logger } from '../../protocol/logger.ts';
@@ -153,8 +153,11 @@ export class ErrorResponses {
 
   /** A request that could not be served because of an unexpected error: the client gets a 500, the log gets the cause. */
   failed(exchange: HttpExchange, error: unknown): void {
-    this.#logger.error('a request could not be served', { path: exchange.path, error });
+    const { http } = error instanceof WireError ? error : {};
+    if (http === undefined) this.#logger.error('a request could not be served', { path: exchange.path, error });
+    else this.#logger.debug('a request could not be served', { path: exchange.path, error });
     try {
+      if (http !== undefined) return this.sendError(exchange, http.status, error as WireError, http.headers);
       this.sendError(exchange, 500, wireErrors.internal());
     } catch (again) {
       this.#logger.error('an error response could not be sent', { path: exchange.path, error: again });

@@ -21,13 +21,16 @@ const maxChanged = 10_000;
 
 export class CheckedSessions {
   readonly #bus: Bus | undefined;
+  readonly #maxStaleMs: number;
   /** Sessions that were changed since they were looked up. */
   readonly #changed = new Set<string>();
   /** Answers of the store from before this time are not used. */
   #since = Number.NEGATIVE_INFINITY;
 
-  constructor(bus: Bus | undefined) {
+  /** `maxStaleMs`: how long a session is served while the store cannot be asked. */
+  constructor(bus: Bus | undefined, maxStaleMs = 0) {
     this.#bus = bus;
+    this.#maxStaleMs = maxStaleMs;
     bus?.onGap(() => this.#forgetAll());
   }
 
@@ -39,6 +42,13 @@ export class CheckedSessions {
     if (nowMs - session.checkedAtMs < maxCheckAgeMs) return true;
     const bus = this.#bus;
     return bus !== undefined && nowMs - bus.freshAtMs < maxCheckAgeMs;
+  }
+
+  /** Whether a session is served although the store could not be asked: it was not ended a short while ago. */
+  mayBeStale(session: CheckedSession, nowMs: number): boolean {
+    if (session.checkedAtMs <= this.#since) return false;
+    const knownAtMs = Math.max(session.checkedAtMs, this.#bus?.freshAtMs ?? Number.NEGATIVE_INFINITY);
+    return nowMs - knownAtMs < this.#maxStaleMs;
   }
 
   /** A session was changed, so the next request asks the store. */

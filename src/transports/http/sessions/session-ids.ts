@@ -94,7 +94,10 @@ export class SessionIds {
   readonly #sealer: Sealer;
   readonly #store: ExpiringStore;
   readonly #limits: HttpLimits;
-  readonly #cache = new TwoGenerationCache(maxCached);
+  readonly #bus: Bus | undefined;
+  #cache = new TwoGenerationCache(maxCached);
+  /** The epoch of the bus that the cached ids belong to. */
+  #epoch: string;
   /** By their text in the id. */
   readonly #facts = new Map<string, NegotiatedFacts>();
   /** How many ended sessions are stored because of which caller. */
@@ -102,7 +105,10 @@ export class SessionIds {
   readonly #checked: CheckedSessions;
 
   constructor(sealer: Sealer, store: ExpiringStore, limits: HttpLimits, bus?: Bus) {
-    this.#checked = new CheckedSessions(bus);
+    this.#checked = new CheckedSessions(bus, limits.maxStaleMs);
+    this.#bus = bus;
+    this.#epoch = bus?.epoch ?? '';
+    bus?.onGap(() => this.#checkEpoch());
     this.#sealer = sealer;
     this.#store = store;
     this.#limits = limits;
@@ -151,7 +157,19 @@ export class SessionIds {
 
   #seal(key: string, expiresAtMs: number, facts: string, context: string): string | Promise<string> {
     const content: SealedId = [key, expiresAtMs, facts];
-    return this.#sealer.seal(purpose, content as unknown as Json, context);
+    return this.#sealer.seal(purpose, content as unknown as Json, this.#bound(context));
+  }
+
+  /** What an id is bound to: its principal, and the epoch of the store that knows which sessions were ended. */
+  #bound(context: string): string {
+    return this.#epoch === '' ? context : `${this.#epoch}\u0000${context}`;
+  }
+
+  #checkEpoch(): void {
+    const epoch = this.#bus?.epoch ?? '';
+    if (epoch === this.#epoch) return;
+    this.#epoch = epoch;
+    this.#cache = new TwoGenerationCache(maxCached);
   }
 
   /** Undefined for anything but a valid session of this principal: forged, expired, revoked, or of another principal. */
@@ -166,7 +184,7 @@ export class SessionIds {
       // The principal is compared on each request, also for a cached id.
       return cached.context === context ? this.#unrevoked(cached, nowMs) : undefined;
     }
-    return whenReady(this.#sealer.open(purpose, id, context), (content) => {
+    return whenReady(this.#sealer.open(purpose, id, this.#bound(context)), (content) => {
       if (!Array.isArray(content)) return undefined;
       return whenReady(this.#decode(id, content as unknown as SealedId, context), (session) => {
         // A reserved session is not cached: it changes when it is initialized.
@@ -211,7 +229,11 @@ export class SessionIds {
       return session;
     };
     const mark = this.#store.get(session.revokedKey);
-    return mark instanceof Promise ? mark.then(found) : found(mark);
+    if (!(mark instanceof Promise)) return found(mark);
+    return mark.then(found, (error: unknown) => {
+      if (this.#checked.mayBeStale(session, nowMs)) return session;
+      throw error;
+    });
   }
 
   /** The session was ended, or its state was changed: what is known of it must be looked up again. */

@@ -17,6 +17,8 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
   #gone = false;
   abandonedAtMs: number | undefined;
   ended = false;
+  /** The response is in the log, so a client that resumes the stream receives it. */
+  #answered = false;
 
   constructor(session: ActiveSession, post: Post) {
     this.#session = session;
@@ -48,6 +50,7 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
     const connection = openEventStream(exchange, heartbeat, expiresAtMs);
     connection.onEnding = (error) => this.ending(connection, error);
     this.#stream = new ResumableStream('post', key, log, this.caller, process);
+    this.#stream.begin(this.requestIds);
     this.#stream.open(connection, channel.session?.polling === true, retryMs);
     exchange.onGone(() => this.lostConnection(connection));
     this.#session.posts.set(this.#stream.name, this);
@@ -66,12 +69,16 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
     const stream = this.#stream;
     if (stream === undefined) {
       if (!this.#gone) respond(this.#post, text, status, headers);
-    } else {
-      if (text !== undefined) stream.push(text);
-      stream.end();
-      this.#session.posts.delete(stream.name);
+      return this.#session.exchangeEnded(this);
     }
-    this.#session.exchangeEnded(this);
+    const over = (): void => {
+      this.#session.posts.delete(stream.name);
+      this.#session.exchangeEnded(this);
+    };
+    this.#answered = true;
+    const finished = stream.finish(text);
+    if (finished instanceof Promise) void finished.then(over);
+    else over();
   }
 
   closeEarly(retryMs: number): boolean {
@@ -89,7 +96,7 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
     const known = (await this.#stream?.resume(connection, after)) ?? false;
     if (known) this.abandonedAtMs = undefined;
     // The call may have ended while the log was read; then the client has just been sent its response.
-    if (this.ended) connection.end();
+    if (this.#answered) connection.end();
     return known;
   }
 

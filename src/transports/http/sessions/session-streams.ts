@@ -1,13 +1,14 @@
 // GET on the endpoint: the standalone stream of a session, or the rest of a stream that began as the response to a POST.
 
 import { wireErrors } from '../../../protocol/errors.ts';
+import { errorText } from '../../../protocol/json-rpc.ts';
 import type { EventLog } from '../../../protocol/ports.ts';
 import type { EndpointState } from '../endpoint-state.ts';
 import { type HttpExchange, HttpPeer } from '../exchange.ts';
 import { acceptsOf, acceptsStream } from '../media.ts';
 import type { ErrorResponses } from '../responses.ts';
 import { type EventStream, openEventStream } from '../streams/event-stream.ts';
-import { RemoteStreams } from '../streams/remote-streams.ts';
+import { type RemoteCall, RemoteStreams } from '../streams/remote-streams.ts';
 import { type EventPosition, parseEventId, replay } from '../streams/resumable-stream.ts';
 import type { ActiveSession } from './active-sessions.ts';
 import type { Sessions } from './sessions.ts';
@@ -23,7 +24,8 @@ export class SessionStreams {
 
   constructor(serverName: string, state: EndpointState, sessions: Sessions, errors: ErrorResponses) {
     const find = (session: string, stream: string) => sessions.active.get(session)?.posts.get(stream);
-    this.#remote = state.bus && new RemoteStreams(state.bus, serverName, find);
+    this.#remote =
+      state.bus && new RemoteStreams(state.bus, serverName, find, (call) => state.logRejection(this.#recover(call)));
     this.#state = state;
     this.#sessions = sessions;
     this.#errors = errors;
@@ -113,10 +115,7 @@ export class SessionStreams {
       return this.#resumeRemote(this.#remote, session, exchange, position);
     const connection = this.#connect(session, exchange);
     const running = session.posts.get(position.stream);
-    if (running === undefined) {
-      await replay(log, session.key, position, () => connection);
-      return connection.end();
-    }
+    if (running === undefined) return this.#replay(log, session.key, position, connection);
     exchange.onGone(() => running.lostConnection(connection));
     connection.onEnding = (error) => running.ending(connection, error);
     await running.resume(connection, position.sequence);
@@ -133,8 +132,32 @@ export class SessionStreams {
     exchange.onGone(() => remote.lost(connection));
     connection.onEnding = () => remote.lost(connection);
     const continued = await remote.resume(session.key, position, connection);
-    if (continued === 'running') return;
+    if (continued === 'running' || continued === 'recovered') return;
     if (continued === 'ended') await replay(this.#state.log as EventLog, session.key, position, () => connection);
+    connection.end();
+  }
+
+  /** The process of a call has ended while its client was connected here. */
+  async #recover({ session, stream, sequence, connection, requests }: RemoteCall): Promise<void> {
+    const { log } = this.#state;
+    if (log?.unanswered !== undefined) {
+      try {
+        return await this.#replay(log, session, { kind: 'post', stream, sequence }, connection);
+      } catch (error) {
+        this.#state.logger.warn('the events of a process that has ended could not be read', { error });
+      }
+    }
+    for (const id of requests) connection.send(errorText(id, wireErrors.processEnded()));
+    connection.end();
+  }
+
+  /** Sends the rest of a stream whose call does not run any more. */
+  async #replay(log: EventLog, session: string, position: EventPosition, connection: EventStream): Promise<void> {
+    await replay(log, session, position, () => connection);
+    // The process of the call was killed: its client must not wait for ever.
+    for (const id of (await log.unanswered?.(session, position.stream)) ?? []) {
+      connection.send(errorText(id, wireErrors.processEnded()));
+    }
     connection.end();
   }
 }

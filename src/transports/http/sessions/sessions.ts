@@ -57,6 +57,13 @@ export class Sessions {
     const { bus } = state;
     const end = (key: string): void => this.#end(key);
     this.shared = bus && new SharedSessions(bus, host, state, store, ids, this.active, end);
+    let epoch = bus?.epoch;
+    bus?.onGap(() => {
+      if (bus.epoch === epoch) return;
+      epoch = bus.epoch;
+      // Their ids are not valid any more, so their clients initialize again.
+      for (const { key } of this.active.all()) this.#end(key);
+    });
   }
 
   /**

@@ -41,8 +41,15 @@ interface Stream {
 
 const entryBytes = 120;
 
+/** Events of a stream up to this one were removed, because there was no space for them; `Infinity`: all of them. */
+export type OnRemoved = (session: string, stream: string, sequence: number) => void;
+
 /** Creates a log that removes the oldest events first: of a caller that has too many, then of all. */
-export function createEventLog(limits: Partial<EventLogLimits> = {}, now: () => number = Date.now): EventLog {
+export function createEventLog(
+  limits: Partial<EventLogLimits> = {},
+  now: () => number = Date.now,
+  onRemoved: OnRemoved = () => {},
+): EventLog {
   const { maxEvents, maxBytes, maxEventsPerCaller, maxBytesPerCaller, maxAgeMs } = {
     ...defaultEventLogLimits,
     ...limits,
@@ -81,6 +88,7 @@ export function createEventLog(limits: Partial<EventLogLimits> = {}, now: () => 
   /** Removes the oldest event of a stream. */
   function drop(entry: LoggedStreamEvent): void {
     const stream = entry.stream as Stream;
+    if (entry.atMs > now() - maxAgeMs) onRemoved(stream.session, stream.name, entry.sequence);
     stream.events.shift();
     stream.removed = entry.sequence;
     remove(entry, stream);
@@ -123,6 +131,7 @@ export function createEventLog(limits: Partial<EventLogLimits> = {}, now: () => 
     forget(session) {
       for (const stream of sessions.get(session)?.values() ?? []) {
         for (const entry of stream.events) remove(entry, stream);
+        onRemoved(session, stream.name, Number.POSITIVE_INFINITY);
       }
       sessions.delete(session);
       makeRoom();

@@ -1,19 +1,22 @@
 // Streams whose call runs in one process and whose client has reconnected to another: the process of the call sends the
 // events over the bus, and the one with the connection writes them.
 
-import { wireErrors } from '../../../protocol/errors.ts';
-import { errorText, isObject } from '../../../protocol/json-rpc.ts';
+import { isObject } from '../../../protocol/json-rpc.ts';
 import type { Json, RequestId } from '../../../protocol/model.ts';
 import type { Bus } from '../../../protocol/ports.ts';
 import type { EventStream, StreamConnection } from './event-stream.ts';
 import { type EventPosition, processOf, type Resumable } from './resumable-stream.ts';
 
-/** How long the process of a call may take to continue its stream elsewhere. */
-const timeoutMs = 5_000;
+/** How long the process of a call may take to continue its stream elsewhere. If it ends meanwhile, that is noticed before. */
+const timeoutMs = 15_000;
 
 /** A client connection here, for a call elsewhere. */
-interface RemoteCall {
+export interface RemoteCall {
   readonly process: string;
+  readonly session: string;
+  readonly stream: string;
+  /** The last event that was written. */
+  sequence: number;
   readonly connection: EventStream;
   /** The requests that wait for a response; they are answered with an error if their process ends. */
   requests: readonly RequestId[];
@@ -22,20 +25,25 @@ interface RemoteCall {
 /** Finds the running call behind a stream of this process. */
 export type FindCall = (session: string, stream: string) => Resumable | undefined;
 
+/** Sends the rest of a stream whose process has ended, and ends the connection. */
+export type Recover = (call: RemoteCall) => void;
+
 /** Whether a stream was continued: its call still runs, or it has ended and the rest of its events is in the log. */
-export type Continued = 'running' | 'ended' | 'unknown';
+export type Continued = 'running' | 'ended' | 'unknown' | 'recovered';
 
 export class RemoteStreams {
   readonly #bus: Bus;
   readonly #topic: string;
+  readonly #recover: Recover;
   /** Connections of this process, by the id that the other process knows them by. */
   readonly #here = new Map<string, RemoteCall>();
   /** Calls of this process, by process and id of the connection. */
   readonly #elsewhere = new Map<string, { readonly call: Resumable; readonly connection: StreamConnection }>();
   #ids = 0;
 
-  constructor(bus: Bus, serverName: string, find: FindCall) {
+  constructor(bus: Bus, serverName: string, find: FindCall, recover: Recover) {
     this.#bus = bus;
+    this.#recover = recover;
     this.#topic = `streams ${serverName}`;
     bus.listen(this.#topic, (data, from) => this.#receive(data as unknown as StreamMessage, from, find));
     bus.onLeave((process) => this.#left(process));
@@ -51,7 +59,7 @@ export class RemoteStreams {
   async resume(session: string, { stream, sequence }: EventPosition, connection: EventStream): Promise<Continued> {
     const process = processOf(stream);
     const id = (++this.#ids).toString(36);
-    const call: RemoteCall = { process, connection, requests: [] };
+    const call: RemoteCall = { process, session, stream, sequence, connection, requests: [] };
     this.#here.set(id, call);
     const request: StreamMessage = { type: 'resume', session, stream, sequence, id };
     const found = await this.#bus
@@ -59,10 +67,13 @@ export class RemoteStreams {
       .catch((): Json => ({ continued: 'unknown' }));
     const { continued = 'unknown', requests = [] } = (isObject(found) ? found : {}) as Partial<ResumeResponse>;
     call.requests = requests;
-    if (continued !== 'running') this.#here.delete(id);
-    // Its process may have ended between the response and now.
-    else if (!this.#bus.processes.has(process)) this.#left(process);
-    return continued;
+    const isHere = this.#here.has(id);
+    if (isHere && continued === 'running' && this.#bus.processes.has(process)) return continued;
+    this.#here.delete(id);
+    if (this.#bus.processes.has(process)) return continued;
+    // Its process has ended, which may have been noticed before the response.
+    if (isHere) this.#recover(call);
+    return 'recovered';
   }
 
   /** The client of a connection of this process is gone, or the connection is about to end. */
@@ -81,7 +92,9 @@ export class RemoteStreams {
         return this.#continue(message, from, find(message.session, message.stream));
       case 'write': {
         const call = this.#here.get(message.id);
-        if (call?.process === from) call.connection.write(message.text);
+        if (call?.process !== from) return undefined;
+        call.connection.write(message.text);
+        call.sequence = sequenceOf(message.text) ?? call.sequence;
         return undefined;
       }
       case 'end': {
@@ -117,11 +130,10 @@ export class RemoteStreams {
   }
 
   #left(process: string): void {
-    for (const [id, { process: of, connection, requests }] of this.#here) {
-      if (of !== process) continue;
+    for (const [id, call] of this.#here) {
+      if (call.process !== process) continue;
       this.#here.delete(id);
-      for (const request of requests) connection.send(errorText(request, wireErrors.processEnded()));
-      connection.end();
+      this.#recover(call);
     }
     for (const [key, { call, connection }] of this.#elsewhere) {
       if (!key.startsWith(`${process} `)) continue;
@@ -129,6 +141,12 @@ export class RemoteStreams {
       call.lostConnection(connection);
     }
   }
+}
+
+/** The sequence number in the id of an event, if it has one. */
+function sequenceOf(text: string): number | undefined {
+  const match = /^id: \S+\.(\d+)$/m.exec(text);
+  return match === null ? undefined : Number(match[1]);
 }
 
 interface ResumeMessage {

@@ -75,6 +75,11 @@ export class ResumableStream {
     return this.#connection !== undefined || this.#log !== undefined;
   }
 
+  /** The stream will answer these requests. Called before it is opened. */
+  begin(requests: readonly RequestId[]): void {
+    this.#log?.begin?.(this.#session, this.name, requests);
+  }
+
   /** Connects for the first time. `primed`: sends an event id immediately, so that the client can reconnect. */
   open(connection: StreamConnection, primed: boolean, retryMs?: number): void {
     this.#connection = connection;
@@ -122,6 +127,25 @@ export class ResumableStream {
   end(): void {
     this.#connection?.end();
     this.#connection = undefined;
+  }
+
+  /** Ends the stream with a last message; undefined: it has none. A promise is returned if its copy is waited for. */
+  finish(text: string | undefined): void | Promise<void> {
+    const log = this.#log;
+    if (log?.finish === undefined || text === undefined) {
+      if (text !== undefined) this.push(text);
+      // Without a message there is nothing to wait for.
+      void log?.finish?.(this.#session, this.name);
+      return this.end();
+    }
+    const sequence = ++this.#sequence;
+    log.append(this.#session, this.name, { sequence, text }, this.#caller);
+    const connection = this.#connection;
+    return log.finish(this.#session, this.name)?.then(() => {
+      // A client that resumed the stream meanwhile has got the message from the log.
+      if (this.#connection === connection) connection?.write(eventText(text, `${this.name}.${sequence}`));
+      this.end();
+    });
   }
 
   /** Replaces the connection and sends the events after `after` on the new one. False: that position is not known. */
