@@ -37,6 +37,12 @@ const pages = [
     about: 'OpenTelemetry for servers and clients',
   },
   {
+    file: 'stores-redis.md',
+    module: 'mooring/stores/redis',
+    entry: 'stores/redis/index',
+    about: 'what processes on several machines share, in Redis or Valkey',
+  },
+  {
     file: 'stores-sqlite.md',
     module: 'mooring/stores/sqlite',
     entry: 'stores/sqlite/index',

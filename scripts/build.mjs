@@ -44,6 +44,7 @@ const entries = {
   console: 'src/console/index.ts',
   security: 'src/security/index.ts',
   telemetry: 'src/telemetry/index.ts',
+  'stores/redis': 'src/stores/redis/index.ts',
   'stores/sqlite': 'src/stores/sqlite/index.ts',
   ...Object.fromEntries(packs.map((name) => [`packs/${name}`, `src/packs/${name}/index.ts`])),
 };

@@ -63,8 +63,8 @@ const bundle = await rolldown({
   cwd: root,
   input: { cli: 'src/cli/main.ts' },
   platform: 'node',
-  // Optional, with a binary per platform; the runtimes this bundle asks for have SQLite built in.
-  external: ['@photostructure/sqlite'],
+  // Optional, with a binary per platform; the runtimes this bundle asks for have SQLite built in. Redis is for several machines.
+  external: ['@photostructure/sqlite', '@redis/client'],
   transform: { target: 'node20', define: { __VERSION__: JSON.stringify(version) } },
   logLevel: 'warn',
 });

@@ -49,7 +49,7 @@ const singleHomes = [
   'jose',
   'oauth4webapi',
   'yaml',
-  'redis',
+  '@redis/client',
   '@photostructure/sqlite',
   'entities',
   'toml-eslint-parser',

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createSealer } from '../../src/engine/sealer.ts';
 import { createMemoryTaskStore } from '../../src/engine/tasks/memory-store.ts';
 import { sealTasks } from '../../src/engine/tasks/sealed-store.ts';
@@ -16,7 +16,12 @@ import type {
   TaskRecord,
   TaskStore,
 } from '../../src/engine/tasks/task-store.ts';
+import { silentLogger } from '../../src/protocol/logger.ts';
+import { parseRedisAddress } from '../../src/stores/redis/address.ts';
+import { RedisConnection } from '../../src/stores/redis/connection.ts';
+import { RedisTasks } from '../../src/stores/redis/tasks.ts';
 import { openDataFolder } from '../../src/stores/sqlite/index.ts';
+import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { taskRecord } from '../support/task-records.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -44,9 +49,22 @@ async function openSqlite(limits?: Limits): Promise<TaskStore> {
   return data.tasks;
 }
 
+let redis: Promise<RedisServer> | undefined;
+afterAll(async () => (await redis)?.close());
+
+async function openRedisStore(limits?: Limits): Promise<TaskStore> {
+  const { url } = await (redis ??= startRedis());
+  const prefix = `{test:${randomBytes(6).toString('hex')}}:`;
+  const connection = await RedisConnection.open({ address: parseRedisAddress(url), logger: silentLogger, key: prefix });
+  cleaning.push(() => connection.close());
+  // On the clock of the test; otherwise it is that of Redis.
+  return new RedisTasks(connection, prefix, undefined, limits, undefined, () => Date.now());
+}
+
 const stores: Record<string, (limits?: Limits) => Promise<TaskStore>> = {
   memory: async (limits) => createMemoryTaskStore(limits),
   sqlite: openSqlite,
+  ...(hasRedis() ? { redis: openRedisStore } : {}),
   'sqlite, encrypted': async (limits) => sealTasks(await openSqlite(limits), createSealer(randomBytes(32))),
 };
 

@@ -23,6 +23,7 @@ const packages = {
   perl: 'perl-base',
   prlimit: 'util-linux',
   python3: 'python3',
+  'redis-server': 'redis-server',
   script: 'bsdutils',
   sway: 'sway',
   'wl-copy': 'wl-clipboard',

@@ -1,0 +1,112 @@
+// One connection to Redis: counts commands, limits how long they may take, and runs scripts.
+
+import { wireErrors } from '../../protocol/errors.ts';
+import type { Logger } from '../../protocol/logger.ts';
+import { connectRedis, type Driver, type DriverOptions, type Reply } from './driver.ts';
+import { type RedisScript, sha1 } from './script.ts';
+
+/** How long a look-up may take: a request waits for it. */
+const lookUpMs = 250;
+/** How long anything else may take. */
+const commandMs = 2_000;
+
+export interface ConnectionOptions extends Omit<DriverOptions, 'onError'> {
+  readonly logger: Logger;
+  /** Any key of the deployment: all of them are on the same node of a cluster. */
+  readonly key: string;
+}
+
+export class RedisConnection {
+  readonly #driver: Driver;
+  readonly #key: string;
+  /** Commands that were sent. */
+  commands = 0;
+  /** A command has not been answered in time, and none has been answered since. */
+  #isSlow = false;
+  readonly #loaded = new Set<RedisScript>();
+  #closed = false;
+
+  static async open({ logger, key, ...options }: ConnectionOptions): Promise<RedisConnection> {
+    let reportedAtMs = Number.NEGATIVE_INFINITY;
+    const onError = (error: Error): void => {
+      // It is tried again several times a second.
+      if (performance.now() - reportedAtMs < reportMs) return;
+      reportedAtMs = performance.now();
+      logger.warn('the connection to Redis failed and is tried again', { reason: error.message || error.name });
+    };
+    return new RedisConnection(await connectRedis({ ...options, onError }), key);
+  }
+
+  private constructor(driver: Driver, key: string) {
+    this.#driver = driver;
+    this.#key = key;
+  }
+
+  /** Reads something that a request waits for. Fails at once while Redis is slow or not reachable. */
+  async lookUp(...args: readonly string[]): Promise<Reply> {
+    if (this.#isSlow) throw wireErrors.storeUnavailable();
+    return this.#within(lookUpMs, args);
+  }
+
+  send(...args: readonly string[]): Promise<Reply> {
+    return this.#within(commandMs, args);
+  }
+
+  /** Waits for entries of streams. The reply comes after `blockMs` at the latest. */
+  block(blockMs: number, ...args: readonly string[]): Promise<Reply> {
+    return this.#within(blockMs + commandMs, args);
+  }
+
+  /** Runs a script. Redis keeps it, so its text is sent once. */
+  async run(script: RedisScript, keys: readonly string[], args: readonly (string | number)[]): Promise<Reply> {
+    const rest = [String(keys.length), ...keys, ...args.map(String)];
+    if (this.#loaded.has(script)) {
+      try {
+        return await this.send('EVALSHA', sha1(script), ...rest);
+      } catch (error) {
+        // After a restart or a failover Redis does not have it any more.
+        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+      }
+    }
+    const reply = await this.send('EVAL', script.text, ...rest);
+    this.#loaded.add(script);
+    return reply;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#driver.close();
+  }
+
+  async #within(ms: number, args: readonly string[]): Promise<Reply> {
+    if (this.#closed) throw wireErrors.storeUnavailable(new Error('The connection to Redis is closed'));
+    this.commands++;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => {
+        this.#isSlow = true;
+        reject(wireErrors.storeUnavailable(new Error(`Redis did not respond within ${ms} ms`)));
+      }, ms);
+    });
+    try {
+      return await Promise.race([this.#driver.send(args, this.#key).then(this.#replied, this.#failed), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  readonly #replied = (reply: Reply): Reply => {
+    this.#isSlow = false;
+    return reply;
+  };
+
+  readonly #failed = (error: unknown): never => {
+    this.#isSlow = false;
+    // An error that Redis replied with is an error of this program; all others mean that it is not reachable.
+    if (error instanceof Error && /^[A-Z]+ /.test(error.message)) throw error;
+    throw wireErrors.storeUnavailable(error);
+  };
+}
+
+/** How often a connection that cannot be made is reported. */
+const reportMs = 10_000;

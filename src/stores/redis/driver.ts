@@ -1,0 +1,116 @@
+// The one place that loads @redis/client, and only where Redis is configured: importing it takes longer than a whole server
+// takes to start. The rest of this folder sees two functions, so that another library could take its place.
+
+import type { RedisAddress } from './address.ts';
+
+/** A reply of Redis, as version 2 of its protocol encodes it. */
+export type Reply = string | number | null | readonly Reply[];
+
+export interface DriverOptions {
+  readonly address: RedisAddress;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  /** For a Sentinel that has a password of its own. */
+  readonly sentinelPassword?: string | undefined;
+  /** PEM: authorities to trust beside those of Node, and the certificate of this client. */
+  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string } | undefined;
+  /** A connection was lost or could not be made; it is tried again. */
+  readonly onError: (error: Error) => void;
+}
+
+/** A connection that is made again when it is lost. */
+export interface Driver {
+  /**
+   * Sends a command; those of one turn of the event loop are sent together. Rejects at once while there is no connection, and
+   * when it is lost before the reply. `key`: any key of the command, by which a cluster finds the node.
+   */
+  send(args: readonly string[], key: string): Promise<Reply>;
+  close(): void;
+}
+
+/** A server that does not respond for this long is connected to again. Longer than all commands take. */
+const silenceMs = 5_000;
+const firstDelayMs = 50;
+const maxDelayMs = 2_000;
+
+/** Connects, or throws the reason why that is not possible. */
+export async function connectRedis(options: DriverOptions): Promise<Driver> {
+  const library = await loadLibrary();
+  const { address, username, password, sentinelPassword, tls, onError } = options;
+  let isConnected = false;
+  const socket = {
+    connectTimeout: silenceMs,
+    socketTimeout: silenceMs,
+    // At first the reason is reported; later it is tried for ever, less and less often, and not by all processes at once.
+    reconnectStrategy: (retries: number, cause: Error): number | Error =>
+      isConnected ? Math.min(firstDelayMs * 2 ** retries, maxDelayMs) * (0.5 + Math.random() / 2) : cause,
+    ...(address.tls ? { tls: true as const, ...tls } : {}),
+  };
+  const common = {
+    ...((username ?? address.username) === undefined ? {} : { username: username ?? address.username }),
+    ...((password ?? address.password) === undefined ? {} : { password: password ?? address.password }),
+    ...(address.database === undefined ? {} : { database: address.database }),
+    name: 'mooring',
+    RESP: 2 as const,
+    disableOfflineQueue: true,
+    maintNotifications: 'disabled' as const,
+  };
+  const connected = <T>(client: T): T => {
+    isConnected = true;
+    return client;
+  };
+  const [first] = address.hosts;
+  if (address.kind === 'sentinel') {
+    const client = library.createSentinel({
+      name: address.master as string,
+      sentinelRootNodes: [...address.hosts],
+      nodeClientOptions: { ...common, socket } as object,
+      sentinelClientOptions: {
+        ...(sentinelPassword === undefined ? {} : { password: sentinelPassword }),
+        RESP: 2,
+        socket,
+      } as object,
+      RESP: 2,
+      // Each of these takes a second.
+      maxCommandRediscovers: 5,
+      scanInterval: 1_000,
+    });
+    client.on('error', onError);
+    connected(await client.connect());
+    return {
+      send: (args) => client.sendCommand(false, [...args]) as unknown as Promise<Reply>,
+      close: () => void client.destroy(),
+    };
+  }
+  if (address.kind === 'cluster') {
+    const { database: _database, ...defaults } = common;
+    const client = library.createCluster({
+      rootNodes: address.hosts.map(({ host, port }) => ({ socket: { ...socket, host, port } })),
+      defaults: { ...defaults, socket } as object,
+      RESP: 2,
+    });
+    client.on('error', onError);
+    connected(await client.connect());
+    return {
+      send: (args, key) => client.sendCommand(key, false, [...args]) as unknown as Promise<Reply>,
+      close: () => void client.destroy(),
+    };
+  }
+  const client = library.createClient({ ...common, socket: { ...socket, ...first } });
+  client.on('error', onError);
+  connected(await client.connect());
+  return {
+    send: (args) => client.sendCommand([...args]) as unknown as Promise<Reply>,
+    close: () => client.destroy(),
+  };
+}
+
+async function loadLibrary(): Promise<typeof import('@redis/client')> {
+  try {
+    return await import('@redis/client');
+  } catch (cause) {
+    throw new Error('The package @redis/client is not installed. Install it with: npm install @redis/client', {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,173 @@
+// Everything that several processes of one server share, in Redis or Valkey: sessions, messages between the processes, events of
+// streams, tasks, rate limits.
+
+import { type Logger, silentLogger } from '../../protocol/logger.ts';
+import type { Monitor } from '../../protocol/monitor.ts';
+import type { SealKey } from '../../protocol/ports.ts';
+import { parseRedisAddress, showAddress } from './address.ts';
+import { RedisBuckets } from './buckets.ts';
+import { RedisBus } from './bus.ts';
+import { RedisConnection } from './connection.ts';
+import { RedisEventLog } from './event-log.ts';
+import { RedisExpiringStore } from './expiring.ts';
+import { RedisTasks, type RedisTasksOptions } from './tasks.ts';
+
+export { parseRedisAddress, type RedisAddress, type RedisHost, showAddress } from './address.ts';
+export type { RedisBucket } from './buckets.ts';
+export type { RedisBuckets, RedisBus, RedisEventLog, RedisExpiringStore, RedisTasks, RedisTasksOptions };
+
+export interface RedisOptions extends RedisTasksOptions {
+  /**
+   * `redis://host:6379/0`, `rediss://…` for TLS, `redis-sentinel://host:26379,host:26379/0#name`, or
+   * `redis-cluster://host:6379,host:6379`.
+   */
+  readonly url: string;
+  /** The name of the server. */
+  readonly name: string;
+  /** Its version, for messages. */
+  readonly version?: string;
+  /** The key of the server and earlier ones: another server that uses the same prefix by mistake is recognized. */
+  readonly keys?: readonly SealKey[];
+  /** Every key in Redis starts with it, in braces. Default `mooring:` and the name of the server. */
+  readonly prefix?: string;
+  /** Instead of those in the URL, which other users of the machine may see. */
+  readonly username?: string;
+  readonly password?: string;
+  /** For a Sentinel that has a password of its own. */
+  readonly sentinelPassword?: string;
+  /** PEM: authorities to trust beside those of Node, and the certificate of this client. */
+  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+  /**
+   * How many replicas of Redis must have an ended session, a used token, and the creation and end of a task, before they count.
+   * Default 0: a failover may undo the last ones.
+   */
+  readonly waitReplicas?: number;
+  readonly logger?: Logger;
+}
+
+/** What a server gets from Redis. */
+export interface RedisStores {
+  /** The address without user and password, for messages. */
+  readonly address: string;
+  /** Every key starts with it. */
+  readonly prefix: string;
+  /** Pass it to `createServer({ bus })`. */
+  readonly bus: RedisBus;
+  /** Pass it to `createServer({ store })`. */
+  readonly store: RedisExpiringStore;
+  /** Pass it to `createServer({ tasks: { store } })`. */
+  readonly tasks: RedisTasks;
+  /** Pass it to `serveHttp(server, { sharedEventLog })`. */
+  readonly sharedEventLog: RedisEventLog;
+  /** Pass it to `rateLimit(rules, { store })`. */
+  readonly buckets: RedisBuckets;
+  /** Pass it to `serveHttp(server, { monitors })`: the server is not ready while Redis cannot be reached. */
+  readonly monitor: Monitor;
+  /** How many commands were sent, except those that wait for messages and renew the entry of this process. */
+  readonly commands: number;
+  /** Sends a command, for checks. */
+  send(...args: readonly string[]): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** Without news for this long the server is not ready: requests should be sent elsewhere. */
+const maxAgeMs = 5_000;
+/** How long replicas may take. */
+const replicaMs = 1_000;
+
+/**
+ * Connects to Redis and joins the other processes. Fails if Redis cannot be reached, or if another server uses the same prefix.
+ *
+ * @example
+ * const redis = await openRedis({ url: 'redis://127.0.0.1:6379', name: 'library', keys: [key] });
+ * const server = createServer({ name: 'library', version: '1.0.0', key, store: redis.store, bus: redis.bus });
+ */
+export async function openRedis(options: RedisOptions): Promise<RedisStores> {
+  const { name, version, keys = [], waitReplicas = 0, logger = silentLogger } = options;
+  const address = parseRedisAddress(options.url);
+  const prefix = keyPrefix(options.prefix ?? `mooring:${name}`);
+  const { username, password, sentinelPassword, tls } = options;
+  const connect = (): Promise<RedisConnection> =>
+    RedisConnection.open({ address, username, password, sentinelPassword, tls, logger, key: prefix });
+  // The second one waits for messages most of the time.
+  const opened = await openAll([connect, connect], showAddress(address));
+  const [redis, reader] = opened as [RedisConnection, RedisConnection];
+  const close = (): void => {
+    for (const each of opened) each.close();
+  };
+  const replicated = (): Promise<void> | undefined =>
+    waitReplicas > 0 ? waitForReplicas(redis, waitReplicas) : undefined;
+  try {
+    const bus = await RedisBus.join(redis, reader, { name, version, keys, prefix, logger });
+    const sharedEventLog = new RedisEventLog(redis, prefix, logger);
+    const buckets = new RedisBuckets(redis, prefix, () => bus.processes.size, logger);
+    return {
+      address: showAddress(address),
+      prefix,
+      bus,
+      store: new RedisExpiringStore(redis, prefix, replicated),
+      tasks: new RedisTasks(redis, prefix, bus, options, replicated),
+      sharedEventLog,
+      buckets,
+      monitor: () => ({
+        status: bus.ageMs > maxAgeMs ? 'unavailable' : 'healthy',
+        metrics: [
+          {
+            name: 'mooring_redis_commands_total',
+            type: 'counter',
+            help: 'Commands sent to Redis.',
+            value: redis.commands,
+          },
+          {
+            name: 'mooring_redis_unconfirmed_responses_total',
+            type: 'counter',
+            help: 'Responses sent before Redis had confirmed their copy.',
+            value: sharedEventLog.unconfirmed,
+          },
+        ],
+      }),
+      get commands() {
+        return redis.commands;
+      },
+      send: (...args) => redis.send(...args),
+      async close() {
+        buckets.close();
+        sharedEventLog.close();
+        await bus.close();
+        close();
+      },
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+async function openAll(
+  connects: readonly (() => Promise<RedisConnection>)[],
+  address: string,
+): Promise<readonly RedisConnection[]> {
+  const results = await Promise.allSettled(connects.map((connect) => connect()));
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed === undefined) return results.map((result) => (result as PromiseFulfilledResult<RedisConnection>).value);
+  for (const result of results) if (result.status === 'fulfilled') result.value.close();
+  const { reason } = failed;
+  const why = reason instanceof Error ? reason.message || (reason as { code?: string }).code : String(reason);
+  throw new Error(`Redis at ${address} cannot be used: ${why}. Check the address, the password and that it runs`, {
+    cause: reason,
+  });
+}
+
+/** All keys of a deployment have the same part in braces, so that a cluster keeps them on one node. */
+function keyPrefix(prefix: string): string {
+  const plain = prefix.replace(/[:\s]+$/, '');
+  if (plain === '' || /[{}\s]/.test(plain)) {
+    throw new TypeError(`The Redis prefix ${JSON.stringify(prefix)} must have characters other than spaces and braces`);
+  }
+  return `{${plain}}:`;
+}
+
+async function waitForReplicas(redis: RedisConnection, count: number): Promise<void> {
+  const reached = Number(await redis.send('WAIT', String(count), String(replicaMs)));
+  if (reached < count) throw new Error(`Only ${reached} of ${count} replicas of Redis have confirmed a change`);
+}
