@@ -5,6 +5,7 @@ export type { ChangeAudience } from './engine/audience.ts';
 export { audio, type ContentOptions, image, json, resourceLink, text } from './engine/content.ts';
 export type { Context, InputRequestOptions, SessionView } from './engine/context.ts';
 export type {
+  AppDefinition,
   Completer,
   PromptDefinition,
   PromptReturn,
@@ -15,6 +16,7 @@ export type {
   StructuredToolDefinition,
   ToolDefinition,
   ToolReturn,
+  ToolUi,
 } from './engine/definitions.ts';
 export {
   elicit,
@@ -56,6 +58,7 @@ export type {
 } from './engine/tasks/task-options.ts';
 export type * from './engine/tasks/task-store.ts';
 export type { Ability } from './protocol/abilities.ts';
+export type { AppCsp, AppPermissions, ToolAudience } from './protocol/apps.ts';
 export { WireError, wireErrors } from './protocol/errors.ts';
 export type { Channel, Host, Outlet, Peer, Principal } from './protocol/exchange.ts';
 export type { Logger } from './protocol/logger.ts';

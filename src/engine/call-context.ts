@@ -1,6 +1,7 @@
 // The Context of a handler, backed by its Call. Once the call is settled, methods do nothing.
 
 import { type Ability, declares } from '../protocol/abilities.ts';
+import { showsApps } from '../protocol/apps.ts';
 import type { Peer, Principal } from '../protocol/exchange.ts';
 import {
   type Capabilities,
@@ -139,9 +140,10 @@ export class CallContext implements Context {
     return new ExternalWork(ticket);
   }
 
-  can(ability: Ability): boolean {
+  can(ability: Ability | 'ui'): boolean {
     const call = this.#call;
     if (ability === 'elicitation.form' && call.task?.modelAnswers === true) return true;
+    if (ability === 'ui') return showsApps(call.capabilities);
     if (!call.codec.supports(ability) || !declares(call.capabilities, ability)) return false;
     return call.codec.inputRequests === 'retry' || call.outlet.duplex || call.task?.id !== undefined;
   }

@@ -5,6 +5,7 @@ import type { Principal } from '../protocol/exchange.ts';
 import type { Prompt, Resource, ResourceTemplate, Tool } from '../protocol/model.ts';
 import { type HeaderParam, headerParams } from '../protocol/revisions/index.ts';
 import { type CompiledSchema, compileSchema, type SchemaInput } from '../schema/index.ts';
+import { metaWithUi } from './apps.ts';
 import type {
   PromptDefinition,
   ResourceDefinition,
@@ -23,8 +24,8 @@ export interface CatalogEntry<Item> {
   describe(): Item;
   readonly key: string;
   readonly visible: ((principal: Principal | undefined) => boolean) | undefined;
-  /** It can be used, but is not in lists. */
-  readonly unlisted?: boolean;
+  /** False: it can be used, but is not in its list. */
+  readonly listed?: boolean | undefined;
   /** It is another server's: arguments and results are passed on as they are. */
   readonly relayed?: boolean;
 }
@@ -205,6 +206,9 @@ export class Catalog {
       definition.output &&
       compileSchema(definition.output, { direction: 'output', root: 'any', where: `${where}, output` });
     const task = resolveTaskOptions(where, definition.task);
+    const { ui } = definition;
+    const meta =
+      ui === undefined ? definition._meta : metaWithUi(where, ui, definition._meta, (uri) => this.resources.has(uri));
     let mirrored: readonly HeaderParam[] | undefined;
     let described: Tool | undefined;
     const mirror = (): readonly HeaderParam[] => {
@@ -232,7 +236,7 @@ export class Catalog {
           outputSchema: output?.json,
           annotations: definition.annotations,
           execution: task && { taskSupport: task.support },
-          _meta: definition._meta,
+          _meta: meta,
         })),
     });
   }
@@ -241,9 +245,9 @@ export class Catalog {
     requireUri(uri);
     requireName('resource', definition.name);
     requireFunction('resource', uri, 'read', definition.read);
-    const { read: _read, visible, cache: _cache, ...shown } = definition;
+    const { read: _read, visible, cache: _cache, listed, ...shown } = definition;
     const item = clean({ uri, ...shown });
-    return this.add('resources', { key: uri, visible, definition, describe: () => item });
+    return this.add('resources', { key: uri, visible, listed, definition, describe: () => item });
   }
 
   addTemplate(uriTemplate: string, definition: ResourceTemplateDefinition): () => void {
@@ -340,8 +344,8 @@ function isSameList(before: readonly Entries[CatalogKind][], after: readonly Ent
   return before.every((entry, i) => {
     const other = after[i] as Entries[CatalogKind];
     if (entry === other) return true;
-    if (entry.key !== other.key || entry.unlisted !== other.unlisted) return false;
-    return entry.unlisted === true || JSON.stringify(entry.describe()) === JSON.stringify(other.describe());
+    if (entry.key !== other.key || entry.listed !== other.listed) return false;
+    return entry.listed === false || JSON.stringify(entry.describe()) === JSON.stringify(other.describe());
   });
 }
 

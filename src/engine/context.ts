@@ -65,8 +65,8 @@ export interface Context {
    * there. For handlers in phases: they return their input requests and run again.
    */
   inputResponses<A extends InputRequests>(requests: A): Promise<InputResponses<A> | undefined>;
-  /** Whether the client can do this, on this revision and connection. */
-  can(ability: Ability): boolean;
+  /** Whether the client can do this, on this revision and connection. `ui`: it shows apps (MCP Apps). */
+  can(ability: Ability | 'ui'): boolean;
   /**
    * Runs a side effect once: its JSON result is recorded, and not repeated when the client retries. `once` rejects a second
    * use of the same state altogether (needs a shared store when there are several replicas).

@@ -2,6 +2,7 @@
 // below, an entry is plain functions over unknown.
 
 import type { Ability } from '../protocol/abilities.ts';
+import type { AppCsp, AppPermissions, ToolAudience } from '../protocol/apps.ts';
 import type { Principal } from '../protocol/exchange.ts';
 import type {
   Annotations,
@@ -53,6 +54,11 @@ export interface ToolDefinition<I extends SchemaInput = SchemaInput> extends Des
   readonly singleUse?: boolean;
   /** Whether and how calls may run as tasks, detached from their request. Default: they never do. */
   readonly task?: TaskSupport | TaskOptions;
+  /**
+   * The URI of an app of this server, which hosts with MCP Apps show for the result. The tool still returns content that is
+   * useful without it.
+   */
+  readonly ui?: string | ToolUi;
   /** Returns a message of your own for invalid arguments; undefined keeps the standard one. */
   readonly explain?: (issues: readonly Issue[], args: unknown) => string | undefined;
   readonly run: (args: InferOutput<I>, ctx: Context) => Awaitable<ToolReturn>;
@@ -81,9 +87,36 @@ export interface ResourceDefinition extends Described {
   readonly mimeType?: string;
   readonly size?: number;
   readonly annotations?: Annotations;
+  /** False: it can be read, but is not in `resources/list`. Default true. */
+  readonly listed?: boolean;
   /** How long clients may cache what they read. Default: not at all. */
   readonly cache?: CacheHint;
   readonly read: (ctx: Context) => Awaitable<ReadReturn | InputRequired>;
+}
+
+/** An app: a page that hosts with MCP Apps show for a tool. */
+export interface AppDefinition extends Described {
+  /** Default: the URI. */
+  readonly name?: string;
+  /** The page, a whole HTML document, or a function that returns it, called for each read. */
+  readonly html: string | ((ctx: Context) => string | Promise<string>);
+  /** The origins that the page uses; hosts block all others. */
+  readonly csp?: AppCsp;
+  readonly permissions?: AppPermissions;
+  /** An origin of its own, in the form that the host documents. */
+  readonly domain?: string;
+  /** Whether the host draws a border around the page. */
+  readonly prefersBorder?: boolean;
+  /** Whether the page is in `resources/list`. Default false: hosts find it by its tools. */
+  readonly listed?: boolean;
+}
+
+/** The app of a tool. */
+export interface ToolUi {
+  /** The URI of an app that is registered with `server.app`. */
+  readonly resource: string;
+  /** Who may call the tool. `['app']`: only the page itself; hosts do not offer it to their model. Default: both. */
+  readonly visibility?: readonly ToolAudience[];
 }
 
 /** The variable names of a URI template, as far as the type system can find them. */

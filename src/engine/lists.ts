@@ -186,7 +186,7 @@ function visibleItems<K extends CatalogKind>(
 ): ListItem<K>[] {
   const rows: ListItem<K>[] = [];
   for (const entry of entries.values()) {
-    if (entry.unlisted === true || !isVisible(entry, principal)) continue;
+    if (entry.listed === false || !isVisible(entry, principal)) continue;
     const item = variant === undefined ? (entry.describe() as ListItemTypes[K]) : variant.describe(entry);
     if (item !== undefined) rows.push({ key: entry.key, item });
   }

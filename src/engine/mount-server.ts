@@ -2,15 +2,11 @@
 
 import type { Registration } from './definitions.ts';
 import { mountCatalog } from './mount.ts';
+import { warnOfToolName } from './registration-warnings.ts';
 import type { ServerState } from './server-state.ts';
 
 /** Mounts `inner` on `outer`. Throws, with nothing mounted, if that is not possible. */
-export function mountServer(
-  prefix: string,
-  outer: ServerState,
-  inner: ServerState,
-  checkToolName: (name: string) => void,
-): Registration {
+export function mountServer(prefix: string, outer: ServerState, inner: ServerState): Registration {
   if (!/^[A-Za-z0-9_.-]+$/.test(prefix)) {
     throw new TypeError(`A prefix needs one or more of A-Z a-z 0-9 _ - ., not ${JSON.stringify(prefix)}`);
   }
@@ -25,7 +21,7 @@ export function mountServer(
   }
   const rename = (kind: 'tools' | 'prompts', name: string): string => {
     const prefixed = `${prefix}_${name}`;
-    if (kind === 'tools') checkToolName(prefixed);
+    if (kind === 'tools') warnOfToolName(prefixed, outer.logger);
     return prefixed;
   };
   const unmount = mountCatalog({ target: outer.catalog, source: inner.catalog, rename });

@@ -17,8 +17,8 @@ const noHeaders: readonly HeaderParam[] = [];
 
 /** How an entry is shown besides what its item says. */
 export interface RelayedOptions {
-  /** It can be used, but is not in lists. */
-  readonly unlisted?: boolean;
+  /** False: it can be used, but is not in lists. */
+  readonly listed?: boolean;
 }
 
 export interface RelayedToolOptions extends RelayedOptions {
@@ -30,7 +30,7 @@ export interface RelayedToolOptions extends RelayedOptions {
 }
 
 /** A tool. It has no time limit of its own. */
-export function relayedTool(tool: Tool, { run, input, task, unlisted }: RelayedToolOptions): ToolEntry {
+export function relayedTool(tool: Tool, { run, input, task, listed }: RelayedToolOptions): ToolEntry {
   const { name, inputSchema, outputSchema, execution: _execution, ...shown } = tool;
   const resolved = resolveTaskOptions(`tool ${JSON.stringify(name)}`, task);
   const execution = resolved && { taskSupport: resolved.support };
@@ -45,7 +45,7 @@ export function relayedTool(tool: Tool, { run, input, task, unlisted }: RelayedT
   return {
     key: name,
     visible: undefined,
-    unlisted: unlisted === true,
+    listed,
     relayed: true,
     definition: { run, timeoutMs: 0 },
     input: input ?? accepting(inputSchema),
@@ -72,13 +72,13 @@ export interface RelayedReadOptions extends RelayedOptions {
 }
 
 /** A resource. Its read returns whole results. */
-export function relayedResource(resource: Resource, { read, cache, unlisted }: RelayedReadOptions): ResourceEntry {
+export function relayedResource(resource: Resource, { read, cache, listed }: RelayedReadOptions): ResourceEntry {
   const { uri, name } = resource;
   const definition = { name, read: (ctx: Parameters<typeof read>[1]) => read(uri, ctx), ...(cache && { cache }) };
   return {
     key: uri,
     visible: undefined,
-    unlisted: unlisted === true,
+    listed,
     relayed: true,
     definition,
     describe: () => resource,
@@ -92,7 +92,7 @@ export interface RelayedTemplateOptions extends RelayedReadOptions {
 
 /** A resource template. One that cannot be parsed is listed and matches nothing. */
 export function relayedTemplate(item: ResourceTemplate, options: RelayedTemplateOptions): TemplateEntry {
-  const { read, cache, complete, unlisted } = options;
+  const { read, cache, complete, listed } = options;
   const { uriTemplate, name } = item;
   const template = parse(uriTemplate);
   const completers =
@@ -106,7 +106,7 @@ export function relayedTemplate(item: ResourceTemplate, options: RelayedTemplate
   return {
     key: uriTemplate,
     visible: undefined,
-    unlisted: unlisted === true,
+    listed,
     relayed: true,
     definition,
     template,
@@ -131,14 +131,14 @@ export interface RelayedPromptOptions extends RelayedOptions {
 }
 
 /** A prompt. It gets all arguments that the client sent. */
-export function relayedPrompt(prompt: Prompt, { get, complete, unlisted }: RelayedPromptOptions): PromptEntry {
+export function relayedPrompt(prompt: Prompt, { get, complete, listed }: RelayedPromptOptions): PromptEntry {
   const args = Object.fromEntries(
     (prompt.arguments ?? []).map(({ name }) => [name, complete === undefined ? {} : { complete: complete(name) }]),
   );
   return {
     key: prompt.name,
     visible: undefined,
-    unlisted: unlisted === true,
+    listed,
     relayed: true,
     definition: { args, get: get as PromptDefinition['get'] },
     describe: () => prompt,

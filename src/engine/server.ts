@@ -19,6 +19,7 @@ import type { Monitor } from '../protocol/monitor.ts';
 import type { Rules } from '../protocol/rules.ts';
 import { checkSealKey, type Sealing } from '../protocol/seal-key.ts';
 import type { SchemaInput } from '../schema/index.ts';
+import { appResource } from './apps.ts';
 import type { ChangeAudience } from './audience.ts';
 import { createDetachedCall } from './call.ts';
 import type { OwnedEntries } from './catalog.ts';
@@ -26,6 +27,7 @@ import { EngineChannel } from './channel.ts';
 import type { Context } from './context.ts';
 import type { Feature } from './contract.ts';
 import type {
+  AppDefinition,
   PromptArguments,
   PromptDefinition,
   Registration,
@@ -39,7 +41,6 @@ import { addFeatures, loadCallTool } from './features/index.ts';
 import { lazySealer } from './lazy-sealer.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { mountServer } from './mount-server.ts';
-import { hasContentList } from './output-content.ts';
 import type {
   Bus,
   ExpiringStore,
@@ -51,6 +52,7 @@ import type {
   SealKey,
   Visibility,
 } from './ports.ts';
+import { warnOfContentList, warnOfToolName } from './registration-warnings.ts';
 import { isThenable, runAgain } from './run-call.ts';
 import { ServerState } from './server-state.ts';
 import { Session } from './session.ts';
@@ -178,27 +180,21 @@ export class Server implements SessionHost {
     definition: StructuredToolDefinition<I, O>,
   ): Registration;
   tool(name: string, definition: object): Registration {
-    this.#checkToolName(name);
-    const remove = this.#state.catalog.addTool(name, definition as unknown as ToolDefinition);
-    if (hasContentList(this.#state.catalog.tools.get(name)?.output?.json)) {
-      this.#state.logger?.warn(
-        `tool ${JSON.stringify(name)}: its output has a list "content", so a returned value may be taken as a whole ` +
-          'tool result; rename the property, or return { content, structuredContent }',
-      );
-    }
+    const { catalog, logger } = this.#state;
+    warnOfToolName(name, logger);
+    const remove = catalog.addTool(name, definition as unknown as ToolDefinition);
+    warnOfContentList(name, catalog.tools.get(name), logger);
     return { remove };
-  }
-
-  #checkToolName(name: string): void {
-    if (/^[A-Za-z0-9_.-]{1,128}$/.test(name)) return;
-    this.#state.logger?.warn(
-      `tool name ${JSON.stringify(name)} may not work with every client; use 1 to 128 of A-Z a-z 0-9 _ - .`,
-    );
   }
 
   /** Registers a resource with a fixed URI. */
   resource(uri: string, definition: ResourceDefinition): Registration {
     return { remove: this.#state.catalog.addResource(uri, definition) };
+  }
+
+  /** Registers an app: a page that hosts with MCP Apps show for the tools that name it as their `ui`. */
+  app(uri: string, definition: AppDefinition): Registration {
+    return this.resource(uri, appResource(uri, definition));
   }
 
   /** Registers resources by a URI template (RFC 6570). */
@@ -241,7 +237,7 @@ export class Server implements SessionHost {
    * this server; restrictions of the other one still apply. Throws if a name or URI is registered already.
    */
   mount(prefix: string, other: Server): Registration {
-    return mountServer(prefix, this.#state, other.#state, (name) => this.#checkToolName(name));
+    return mountServer(prefix, this.#state, other.#state);
   }
 
   /**

@@ -96,7 +96,7 @@ function templateEntry(
 function anyResource(view: ExposedView, targetOf: (slug: string) => FeatureTarget): TemplateEntry {
   return relayedTemplate(
     { uriTemplate: '{+uri}', name: 'any' },
-    { unlisted: true, read: (uri, ctx) => readRouted(view, targetOf, uri, ctx) },
+    { listed: false, read: (uri, ctx) => readRouted(view, targetOf, uri, ctx) },
   );
 }
 
