@@ -39,6 +39,7 @@ export type {
   RequestEnd,
   RequestInfo,
   Sealer,
+  SentRequest,
   SessionInfo,
   TaskEvent,
 } from './engine/ports.ts';

@@ -13,6 +13,7 @@ import { InputRequestError } from './input-requests/input-request-error.ts';
 import { ObservedOutlet } from './observed-outlet.ts';
 import { smallRequest } from './pending-requests.ts';
 import { currentCodec, type ReceivingChannel, receiveMessage, rejectMessage } from './receive-message.ts';
+import { ObservedRequest } from './sent-request.ts';
 import type { ServerState } from './server-state.ts';
 import type { Session } from './session.ts';
 import { SessionChanges } from './session-changes.ts';
@@ -126,7 +127,19 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
       );
     }
     this.#requests ??= new ClientRequests(this.server.idPrefix, this.server.limits.inputTimeoutMs);
-    return this.#requests.send(call, (id) => requestText(id, method, params));
+    const { requesting } = this.server.observers;
+    if (requesting.length === 0) return this.#requests.send(call, (id) => requestText(id, method, params));
+    let observed: ObservedRequest | undefined;
+    const sent = this.#requests.send(call, (id) => {
+      observed = new ObservedRequest(id, method, call);
+      for (const notify of requesting) notify(observed);
+      return requestText(id, method, observed.withMeta(params));
+    });
+    sent.then(
+      () => observed?.ended(undefined),
+      (error: Error) => observed?.ended(error),
+    );
+    return sent;
   }
 
   cancelRequests(call: Call, reason: Error): void {

@@ -13,6 +13,7 @@ const events = [
   'started',
   'ended',
   'rejected',
+  'requesting',
   'connected',
   'disconnected',
   'rootsChanged',
@@ -25,6 +26,7 @@ export class Observers {
   readonly started: ObserverMethod<'started'>[] = [];
   readonly ended: ObserverMethod<'ended'>[] = [];
   readonly rejected: ObserverMethod<'rejected'>[] = [];
+  readonly requesting: ObserverMethod<'requesting'>[] = [];
   readonly connected: ObserverMethod<'connected'>[] = [];
   readonly disconnected: ObserverMethod<'disconnected'>[] = [];
   readonly rootsChanged: ObserverMethod<'rootsChanged'>[] = [];

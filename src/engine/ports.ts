@@ -84,6 +84,17 @@ export interface RejectedMessage {
   readonly code: number;
 }
 
+/** A request that the server sends to a client on behalf of a call: elicitation, sampling, roots. Handshake revisions only. */
+export interface SentRequest {
+  readonly id: string;
+  readonly method: string;
+  readonly call: RequestInfo;
+  /** Adds members to the `_meta` of the request, such as a trace context. It replaces nothing. */
+  addMeta(members: { readonly [key: string]: unknown }): void;
+  /** Called once when there is a response, or the request has failed or was cancelled: then with the reason. */
+  onEnd(listener: (error: Error | undefined) => void): void;
+}
+
 /** The session of a message, as observers see it. Only handshake revisions have sessions. */
 export interface SessionInfo extends SessionView {
   readonly revision: string;
@@ -129,6 +140,8 @@ export interface Observer {
   /** Called before the response is sent. */
   ended?(ended: RequestEnd): void;
   rejected?(rejected: RejectedMessage): void;
+  /** A request is about to be sent to the client. */
+  requesting?(request: SentRequest): void;
   /** A connection was opened: stdio, WebSocket, HTTP+SSE, in memory. Streamable HTTP has requests, not connections. */
   connected?(peer: Peer): void;
   /** It was closed; called once for each `connected`. */

@@ -3,7 +3,15 @@
 
 import type { ClientTelemetry, TracedEnd, TracedRequest } from '../client/index.ts';
 import { metrics, names, toolError } from './names.ts';
-import { contextOf, createHistogram, endSpan, startSpan, within } from './open-telemetry.ts';
+import {
+  activeToolSpan,
+  contextOf,
+  createHistogram,
+  describeEnd,
+  endSpan,
+  startSpan,
+  within,
+} from './open-telemetry.ts';
 import {
   type Attributes,
   contentText,
@@ -22,16 +30,21 @@ export function clientTelemetry(options: TelemetryOptions = {}): ClientTelemetry
       const startedAt = performance.now();
       const shared = sharedAttributes(request);
       const target = targetAttributes(request.method, request.name, options);
-      const span = isTraced(request.method, options)
-        ? startSpan(spanName(request.method, target), 'client', {
-            ...shared,
-            ...target,
-            [names.requestId]: String(request.id),
-            ...(options.contents === true && request.args !== undefined
-              ? { [names.arguments]: contentText(request.args) }
-              : {}),
-          })
-        : undefined;
+      const attributes = {
+        ...shared,
+        ...target,
+        [names.requestId]: String(request.id),
+        ...(options.contents === true && request.args !== undefined
+          ? { [names.arguments]: contentText(request.args) }
+          : {}),
+      };
+      const existing = request.method === 'tools/call' ? activeToolSpan() : undefined;
+      existing?.setAttributes(attributes);
+      const span =
+        existing ??
+        (isTraced(request.method, options)
+          ? startSpan(spanName(request.method, target), 'client', attributes)
+          : undefined);
       return {
         ...(span === undefined ? {} : { meta: contextOf(span) }),
         end(how) {
@@ -42,7 +55,9 @@ export function clientTelemetry(options: TelemetryOptions = {}): ClientTelemetry
             ...target,
             ...(error === undefined ? {} : { [names.errorType]: error }),
           });
-          if (span !== undefined) endSpan(span, ending, how.error?.message ?? (error as string | undefined));
+          if (span === undefined) return;
+          const finish = span === existing ? describeEnd : endSpan;
+          finish(span, ending, how.error?.message ?? (error as string | undefined));
         },
       };
     },

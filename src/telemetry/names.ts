@@ -21,6 +21,10 @@ export const names = {
   clientAddress: 'client.address',
   serverAddress: 'server.address',
   serverPort: 'server.port',
+  /** Ours: the task that a span is about. */
+  task: 'mooring.task.id',
+  /** Ours: how often the handler of a task was started. */
+  attempt: 'mooring.task.attempt',
   /** Ours: `cancelled`, `input-required`, where a request ended in a way that the conventions have no name for. */
   outcome: 'mooring.outcome',
 } as const;

@@ -8,19 +8,29 @@ import {
   propagation,
   ROOT_CONTEXT,
   type Span,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
-import { boundaries } from './names.ts';
+import { boundaries, names } from './names.ts';
 import type { Attributes } from './request-attributes.ts';
 
 type Carrier = { readonly [key: string]: unknown };
 
 const scope = 'mooring';
 
-/** Starts a span. `remote`: the `_meta` of a request that was received, whose trace it continues. */
-export function startSpan(name: string, kind: 'server' | 'client', attributes: Attributes, remote?: Carrier): Span {
+/**
+ * Starts a span. `remote`: the `_meta` of a request that was received, whose trace it continues. `within`: the span that it
+ * is a part of, where that is not the active one.
+ */
+export function startSpan(
+  name: string,
+  kind: 'server' | 'client',
+  attributes: Attributes,
+  remote?: Carrier,
+  within?: Span,
+): Span {
   const active = context.active();
   const parent = remote === undefined ? active : remoteContext(remote);
   const ambient = trace.getSpanContext(active);
@@ -32,8 +42,34 @@ export function startSpan(name: string, kind: 'server' | 'client', attributes: A
       // The span of the HTTP request that carried the message is no parent of it.
       ...(parent !== undefined && parent !== active && ambient !== undefined ? { links: [{ context: ambient }] } : {}),
     },
-    parent ?? active,
+    within === undefined ? (parent ?? active) : trace.setSpan(active, within),
   );
+}
+
+/** Starts the span of work that goes on by itself: the root of a trace, linked to what caused it. */
+export function startLinkedSpan(name: string, attributes: Attributes, cause: SpanContext | undefined): Span {
+  const links = cause === undefined ? [] : [{ context: cause }];
+  return trace.getTracer(scope).startSpan(name, { kind: SpanKind.INTERNAL, attributes, root: true, links });
+}
+
+/** The span that is active where this is called. */
+export function activeSpanContext(): SpanContext | undefined {
+  return trace.getSpanContext(context.active());
+}
+
+/** The span that a `traceparent` names. */
+export function spanContextOf(traceparent: string): SpanContext | undefined {
+  return trace.getSpanContext(remoteContext({ traceparent }) ?? ROOT_CONTEXT);
+}
+
+/**
+ * The active span, if it is that of a framework which executes a tool: the conventions want the attributes of MCP on it
+ * instead of a second span. Only an SDK's spans can be read.
+ */
+export function activeToolSpan(): Span | undefined {
+  const span = trace.getSpan(context.active()) as (Span & { readonly attributes?: Attributes }) | undefined;
+  const isTool = span?.attributes?.[names.operation] === 'execute_tool' && span.attributes[names.method] === undefined;
+  return isTool && span.isRecording() ? span : undefined;
 }
 
 /** The context that a request carries; undefined if it carries none. */
@@ -58,9 +94,14 @@ export function contextOf(span: Span): Record<string, string> {
 }
 
 export function endSpan(span: Span, attributes: Attributes, error?: string): void {
+  describeEnd(span, attributes, error);
+  span.end();
+}
+
+/** What is known at the end of a span that others end. */
+export function describeEnd(span: Span, attributes: Attributes, error?: string): void {
   span.setAttributes(attributes);
   if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
-  span.end();
 }
 
 /** A histogram of seconds with the boundaries of the conventions. */
@@ -72,4 +113,4 @@ export function createHistogram(name: string, description: string): Histogram {
   });
 }
 
-export type { Histogram, Span } from '@opentelemetry/api';
+export type { Histogram, Span, SpanContext } from '@opentelemetry/api';

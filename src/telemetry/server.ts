@@ -1,11 +1,12 @@
 // Spans and metrics of a server: one span for each request, in the trace that the request carries.
 
 import { createHash } from 'node:crypto';
-import type { Pack, RequestEnd, RequestInfo } from '../engine/ports.ts';
+import { InputRequestError } from '../engine/input-requests/input-request-error.ts';
+import type { Pack, RequestEnd, RequestInfo, SentRequest, TaskEvent } from '../engine/ports.ts';
 import type { Server } from '../engine/server.ts';
 import type { Peer } from '../protocol/exchange.ts';
 import { metrics, names, toolError, transports } from './names.ts';
-import { createHistogram, endSpan, type Histogram, type Span, startSpan, within } from './open-telemetry.ts';
+import { contextOf, createHistogram, endSpan, type Histogram, type Span, startSpan, within } from './open-telemetry.ts';
 import {
   type Attributes,
   contentText,
@@ -14,6 +15,7 @@ import {
   type TelemetryOptions,
   targetAttributes,
 } from './request-attributes.ts';
+import { TaskSpans } from './tasks.ts';
 
 /**
  * OpenTelemetry for a server: `await server.use(telemetry())`. The program registers an OpenTelemetry SDK with the exporters
@@ -37,6 +39,9 @@ class ServerRecorder {
   readonly #options: TelemetryOptions;
   readonly #durations: Histogram;
   readonly #sessions: Histogram;
+  /** Requests that the server itself sends. */
+  readonly #sentDurations: Histogram;
+  readonly #tasks = new TaskSpans();
   readonly #spans = new WeakMap<RequestInfo, Span>();
   readonly #connectedAt = new WeakMap<Peer, number>();
 
@@ -45,6 +50,7 @@ class ServerRecorder {
     this.#options = options;
     this.#durations = createHistogram(metrics.serverOperation, 'Time a server takes for a request.');
     this.#sessions = createHistogram(metrics.serverSession, 'Time a connection to a server is open.');
+    this.#sentDurations = createHistogram(metrics.clientOperation, 'Time from sending a request to its response.');
   }
 
   started = (request: RequestInfo): void => {
@@ -65,7 +71,8 @@ class ServerRecorder {
 
   /** Runs the handler within the span, so that spans of its own are children. */
   run(request: RequestInfo, next: () => unknown): unknown {
-    const span = this.#spans.get(request);
+    // The handler of a task that runs again has no request.
+    const span = this.#spans.get(request) ?? this.#tasks.spanOf(request.ctx.task?.id);
     if (span === undefined) return next();
     const result = within(span, next);
     if (this.#options.contents !== true || request.method !== 'tools/call') return result;
@@ -88,6 +95,32 @@ class ServerRecorder {
     if (span === undefined) return;
     endSpan(span, attributes, errorType === undefined ? undefined : String(errorType));
   };
+
+  /** A request to the client: the server is the client of this one. */
+  requesting = (request: SentRequest): void => {
+    const { call, method, id } = request;
+    const startedAt = performance.now();
+    const shared = { ...this.#shared(call), [names.method]: method };
+    const span = startSpan(
+      method,
+      'client',
+      {
+        ...shared,
+        [names.requestId]: id,
+        ...(call.session === undefined ? {} : { [names.session]: hash(call.session.key) }),
+      },
+      undefined,
+      this.#spans.get(call),
+    );
+    request.addMeta(contextOf(span));
+    request.onEnd((error) => {
+      const attributes = error === undefined ? {} : sentErrorAttributes(error);
+      this.#sentDurations.record((performance.now() - startedAt) / 1000, { ...shared, ...attributes });
+      endSpan(span, attributes, error?.message);
+    });
+  };
+
+  taskChanged = (event: TaskEvent): void => this.#tasks.changed(event);
 
   connected = (peer: Peer): void => {
     this.#connectedAt.set(peer, performance.now());
@@ -121,6 +154,14 @@ function endAttributes(outcome: RequestEnd['outcome'], code: number | undefined)
     default:
       return { [names.outcome]: outcome };
   }
+}
+
+/** The client's code if it responded with an error; otherwise what happened to the request. */
+function sentErrorAttributes(error: Error): Attributes {
+  if (!(error instanceof InputRequestError)) return { [names.errorType]: 'cancelled' };
+  const code = (error.cause as { readonly code?: unknown } | undefined)?.code;
+  if (typeof code !== 'number') return { [names.errorType]: error.code };
+  return { [names.errorType]: String(code), [names.statusCode]: String(code) };
 }
 
 /** Session keys are no credentials, but a reader of traces need not know them. */

@@ -156,19 +156,108 @@ describe.each(eras)('on %s', (revision) => {
   });
 });
 
-test('an input request is served by the client in a span of its own; a retry is a second span of the call', async () => {
+test('an input request is sent and served in spans of the same trace; a retry is a second span of the call', async () => {
   const server = await createTraced();
   const pushed = await open(server, '2025-11-25');
   expect((await pushed.callTool('ask')).content).toEqual([{ type: 'text', text: 'accept' }]);
-  expect(named('elicitation/create', SpanKind.SERVER).attributes).toMatchObject({
-    'mcp.method.name': 'elicitation/create',
-  });
+  const call = named('tools/call ask', SpanKind.SERVER);
+  const sent = named('elicitation/create', SpanKind.CLIENT);
+  const served = named('elicitation/create', SpanKind.SERVER);
+  for (const span of [sent, served]) {
+    expect(span.attributes).toMatchObject({
+      'mcp.method.name': 'elicitation/create',
+      'mcp.protocol.version': '2025-11-25',
+      'jsonrpc.request.id': expect.any(String),
+    });
+    expect(span.spanContext().traceId).toBe(call.spanContext().traceId);
+  }
+  expect(sent.attributes['mcp.session.id']).toMatch(/^[0-9a-f]{16}$/);
+  expect(sent.parentSpanContext?.spanId).toBe(call.spanContext().spanId);
+  expect(served.parentSpanContext?.spanId).toBe(sent.spanContext().spanId);
+  expect(sent.status.code).toBe(SpanStatusCode.UNSET);
   const retried = await open(server, '2026-07-28');
   await retried.callTool('ask');
   const rounds = spans
     .getFinishedSpans()
     .filter(({ name, kind }) => name === 'tools/call ask' && kind === SpanKind.CLIENT);
   expect(rounds.map(({ attributes }) => attributes['mooring.outcome'])).toEqual(['input-required', undefined]);
+});
+
+test('sampling and roots have spans too, and an error of the client is one of the span', async () => {
+  const server = await createTraced();
+  server.tool('both', {
+    run: async (_args, ctx) => {
+      await ctx.roots();
+      const failed = await ctx.sample({ messages: [], maxTokens: 1 }).catch((error: Error) => error.message);
+      return String(failed);
+    },
+  });
+  const client = await connect(inMemory(server), {
+    revision: '2025-11-25',
+    handlers: {
+      roots: () => [],
+      sample: () => {
+        throw new Error('no model');
+      },
+    },
+  });
+  clients.push(client);
+  spans.reset();
+  await client.callTool('both');
+  expect(named('roots/list', SpanKind.CLIENT).status.code).toBe(SpanStatusCode.UNSET);
+  const sampled = named('sampling/createMessage', SpanKind.CLIENT);
+  expect(sampled.status.code).toBe(SpanStatusCode.ERROR);
+  expect(sampled.attributes['error.type']).toMatch(/^-?\d+$/);
+  expect(sampled.attributes['rpc.response.status_code']).toBe(sampled.attributes['error.type']);
+});
+
+test('a task is a trace of its own, linked to the call that created it; its polls have no spans', async () => {
+  const server = await createTraced();
+  let finish = (): void => {};
+  server.tool('slow', {
+    task: 'required',
+    run: () => new Promise<string>((resolve) => (finish = () => resolve('done'))),
+  });
+  const client = await open(server, '2026-07-28');
+  const handle = client.callTool('slow');
+  await expect.poll(() => spans.getFinishedSpans().map(({ name }) => name)).toContain('tools/call slow');
+  finish();
+  expect((await handle).content).toEqual([{ type: 'text', text: 'done' }]);
+  const created = named('tools/call slow', SpanKind.SERVER);
+  expect(created.attributes['mooring.outcome']).toBe('detached');
+  const run = named('task slow', SpanKind.INTERNAL);
+  expect(run.parentSpanContext).toBeUndefined();
+  expect(run.spanContext().traceId).not.toBe(created.spanContext().traceId);
+  expect(run.links.map((link) => link.context.spanId)).toEqual([created.spanContext().spanId]);
+  expect(run.attributes).toMatchObject({ 'gen_ai.tool.name': 'slow', 'mooring.task.attempt': 1 });
+  expect(spans.getFinishedSpans().map(({ name }) => name)).not.toContain('tasks/get');
+});
+
+test('where a framework executes the tool in a span already, there is no second one', async () => {
+  const client = await open(await createTraced(), '2026-07-28');
+  const framework = trace.getTracer('framework');
+  await framework.startActiveSpan('execute_tool add', async (span) => {
+    span.setAttribute('gen_ai.operation.name', 'execute_tool');
+    await client.callTool('add');
+    span.end();
+  });
+  const names = spans.getFinishedSpans().filter(({ kind }) => kind !== SpanKind.SERVER);
+  expect(names.map(({ name }) => name)).toEqual(['execute_tool add']);
+  expect(names[0]?.attributes).toMatchObject({ 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': 'add' });
+  const served = named('tools/call add', SpanKind.SERVER);
+  expect(served.parentSpanContext?.spanId).toBe(names[0]?.spanContext().spanId);
+});
+
+test('the span of an HTTP request is a link of the call, not its parent', async () => {
+  const client = await open(await createTraced(), '2025-11-25');
+  await trace.getTracer('http').startActiveSpan('POST /mcp', async (span) => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    await client.callTool('add', {}, { meta: { traceparent } });
+    const served = named('tools/call add', SpanKind.SERVER);
+    expect(served.parentSpanContext?.spanId).toBe('b7ad6b7169203331');
+    expect(served.links.map((link) => link.context.spanId)).toEqual([span.spanContext().spanId]);
+    span.end();
+  });
 });
 
 test('over HTTP the transport and both addresses are named', async () => {
