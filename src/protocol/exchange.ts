@@ -186,6 +186,30 @@ export interface TaskChanged {
   };
 }
 
+/** A session, or a connection that is one, as an operator sees it. */
+export interface OpenSession {
+  /** Of a session that outlives connections. */
+  readonly key?: string | undefined;
+  /** Of a connection. */
+  readonly peer?: Peer | undefined;
+}
+
+/** What operators can do with the sessions of a transport. */
+export interface SessionControl {
+  /** Event streams and sockets that are open for a session; undefined: it is not of this transport. */
+  streams(session: OpenSession): number | undefined;
+  /** Ends a session: its calls fail, its streams end, its id is not accepted any more. False: it is not of this transport. */
+  end(session: OpenSession): boolean | Promise<boolean>;
+}
+
+/** What a transport observes of its server. */
+export interface CallObserver {
+  ended(end: CallEnd): void;
+  taskChanged?(event: TaskChanged): void;
+  connected?(peer: Peer): void;
+  disconnected?(peer: Peer): void;
+}
+
 /** What a transport needs from a server whose sessions outlive connections. */
 export interface SessionHost extends Host {
   readonly name: string;
@@ -214,5 +238,5 @@ export interface SessionHost extends Host {
   /** The text of an error about a request whose body was not read. */
   errorText(error: Error, header: ReadHeader): string;
   /** Observes calls. Returns a function that stops it. */
-  observe(observer: { ended(end: CallEnd): void; taskChanged?(event: TaskChanged): void }): () => void;
+  observe(observer: CallObserver): () => void;
 }

@@ -67,6 +67,16 @@ describe('metrics', () => {
     expect(text).toContain('mooring_http_responses_total{status="200"} 3');
     expect(text).toContain('mooring_http_responses_total{status="400"} 1');
     expect(text).toContain('mooring_request_duration_seconds_count{method="tools/call"} 3');
+    expect(text).toContain('mooring_tool_calls_total{tool="echo",outcome="ok"} 2');
+    // A name that a caller made up is no label.
+    expect(text).toContain('mooring_tool_calls_total{tool="_other",outcome="rejected"} 1');
+    expect(text).not.toContain('nope');
+    const called = 'mcp_method_name="tools/call",gen_ai_tool_name="echo"';
+    const buckets = [...text.matchAll(/mcp_server_operation_duration_seconds_bucket\{(.*),le="([^"]+)"\} 2/g)];
+    expect(buckets.filter(([, labels]) => labels === called).map(([, , le]) => le)).toContain('300');
+    expect(text).toContain(`mcp_server_operation_duration_seconds_count{${called}} 2`);
+    expect(text).toMatch(/operation_duration_seconds_count\{.*gen_ai_tool_name="_other",error_type="-?\d+"\} 1/);
+    expect(text).toContain('# TYPE mcp_server_session_duration_seconds histogram');
     expect(text).toMatch(/^mooring_http_connections 1$/m);
     for (const line of text.trim().split('\n'))
       expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{[^}]*\})? [\d.e+-]+)$/);

@@ -5,6 +5,7 @@ import type { Monitor } from '../../protocol/monitor.ts';
 import type { EndpointState } from './endpoint-state.ts';
 import type { HttpExchange } from './exchange.ts';
 import { escapeLabel, Histogram } from './histogram.ts';
+import { OperationMetrics } from './operation-metrics.ts';
 import type { ActiveSessions } from './sessions/active-sessions.ts';
 import { TaskMetrics } from './task-metrics.ts';
 
@@ -17,6 +18,7 @@ export class HttpMetrics {
   readonly #calls = new Map<string, number>();
   readonly #durations = new Map<string, Histogram>();
   readonly #responses = new Map<number, number>();
+  readonly #operations = new OperationMetrics();
   readonly #tasks = new TaskMetrics();
   readonly #state: EndpointState;
   readonly #sessions: ActiveSessions;
@@ -34,6 +36,8 @@ export class HttpMetrics {
     this.#stop = host.observe({
       ended: (end) => this.#ended(end),
       taskChanged: (event) => this.#tasks.changed(event),
+      connected: (peer) => this.#operations.connected(peer),
+      disconnected: (peer) => this.#operations.disconnected(peer),
     });
   }
 
@@ -49,7 +53,9 @@ export class HttpMetrics {
     };
   }
 
-  #ended({ request, outcome, durationMs }: CallEnd): void {
+  #ended(end: CallEnd): void {
+    const { request, outcome, durationMs } = end;
+    this.#operations.ended(end);
     const method = this.#durations.has(request.method) || this.#durations.size < maxSeries ? request.method : 'other';
     const labels = `method="${escapeLabel(method)}",outcome="${outcome}"`;
     this.#calls.set(labels, (this.#calls.get(labels) ?? 0) + 1);
@@ -73,6 +79,7 @@ export class HttpMetrics {
     for (const [method, histogram] of this.#durations) {
       lines.push(...histogram.lines('mooring_request_duration_seconds', `method="${escapeLabel(method)}"`));
     }
+    lines.push(...this.#operations.lines());
     head('mooring_http_responses_total', 'counter', 'HTTP responses by status.');
     for (const [status, count] of this.#responses)
       lines.push(`mooring_http_responses_total{status="${status}"} ${count}`);
