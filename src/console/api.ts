@@ -244,6 +244,8 @@ export interface SessionRow {
   readonly level?: string;
   readonly subscriptions: number;
   readonly streams: number;
+  /** Whether it can be ended here: the number of the peer is its `id` for `operate/end-session`. */
+  readonly canEnd: boolean;
   readonly lastSeen: string;
 }
 

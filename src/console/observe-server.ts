@@ -4,7 +4,7 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Observer, SessionInfo } from '../engine/ports.ts';
 import type { Server } from '../engine/server.ts';
-import type { Peer } from '../protocol/exchange.ts';
+import type { OpenSession, Peer } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import { metaKeys } from '../protocol/meta.ts';
 import type { SessionRow } from './api.ts';
@@ -65,8 +65,10 @@ export class ServerObserver {
 
   sessions(): SessionRow[] {
     const rows: SessionRow[] = [];
-    for (const { info, session, open, lastSeenMs, number } of this.#feed.peers.all()) {
+    for (const peer of this.#feed.peers.all()) {
+      const { info, session, open, lastSeenMs, number } = peer;
       if (!open) continue;
+      const streams = this.#streamsOf(peer);
       const { transport, revision, client, principal } = info;
       rows.push({
         key: info.session ?? String(number),
@@ -78,11 +80,35 @@ export class ServerObserver {
         capabilities: Object.keys(session?.capabilities ?? {}),
         ...(session === undefined ? {} : { level: session.level }),
         subscriptions: session?.subscriptions.size ?? 0,
-        streams: 0,
+        streams: streams ?? (transport === 'stdio' || transport === 'memory' ? 1 : 0),
+        canEnd: streams !== undefined,
         lastSeen: new Date(lastSeenMs).toISOString(),
       });
     }
     return rows;
+  }
+
+  /** Ends a session or connection. False: there is none with this number, or it cannot be ended here. */
+  async end(number: number): Promise<boolean> {
+    const peer = this.#feed.peers.get(number);
+    if (peer === undefined || !peer.open || this.#streamsOf(peer) === undefined) return false;
+    for (const control of this.#server.sessionControls) {
+      if (!(await control.end(sessionOf(peer)))) continue;
+      peer.open = false;
+      return true;
+    }
+    return false;
+  }
+
+  /** Undefined: no transport of this process can end it. */
+  #streamsOf(peer: FeedPeer): number | undefined {
+    const session = sessionOf(peer);
+    if (session.key === undefined && session.peer === undefined) return undefined;
+    for (const control of this.#server.sessionControls) {
+      const streams = control.streams(session);
+      if (streams !== undefined) return streams;
+    }
+    return undefined;
   }
 
   #stopWhenIdle(): void {
@@ -155,12 +181,15 @@ export class ServerObserver {
     return added;
   }
 
-  #add({ transport, principal, address }: Peer): FeedPeer {
-    return this.#feed.peers.add({
+  #add(peer: Peer): FeedPeer {
+    const { transport, principal, address } = peer;
+    const added = this.#feed.peers.add({
       transport,
       ...(principal === undefined ? {} : { principal: principal.id }),
       ...(address === undefined ? {} : { address }),
     });
+    if (transport !== 'http') added.connection = peer;
+    return added;
   }
 
   #addSession(known: FeedPeer, session: SessionInfo, peer: Peer): void {
@@ -172,6 +201,11 @@ export class ServerObserver {
       client: clientLabel(session.clientInfo),
     });
   }
+}
+
+/** Over HTTP a session has a key and no connection; on the other transports the connection is the session. */
+function sessionOf({ info, session, connection }: FeedPeer): OpenSession {
+  return info.transport === 'http' ? { key: session?.key } : { peer: connection };
 }
 
 const sessionKey = (session: SessionInfo): string => `session ${session.key}`;

@@ -1,6 +1,7 @@
 // The peers of the feed: a number for each connection, HTTP session or stateless client, and what is known of it.
 
 import type { SessionInfo } from '../engine/ports.ts';
+import type { Peer } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import type { PeerInfo } from './api.ts';
 
@@ -18,6 +19,8 @@ export class FeedPeer {
   lastSeenMs = 0;
   open = true;
   session: SessionInfo | undefined;
+  /** The connection, for those that have one. */
+  connection: Peer | undefined;
   /** Requests to the peer that have no response yet: id to entry number. */
   readonly requestsOut = new Map<string, number>();
   /** Requests of the peer that have no response yet. */

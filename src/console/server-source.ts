@@ -96,6 +96,10 @@ export class ServerSource implements ConsoleSource {
       if (await this.#server.tasks.cancel(id, 'cancelled in the console')) return;
       throw new ConsoleError(404, 'task', 'The task has ended, or does not exist');
     },
+    'end-session': async ({ id }) => {
+      if (await this.#observer.end(Number(id))) return;
+      throw new ConsoleError(404, 'session', 'The session has ended, or can only be ended by its client');
+    },
   };
 
   sessions() {

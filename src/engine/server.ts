@@ -8,6 +8,7 @@ import type {
   Peer,
   ReadHeader,
   SaveState,
+  SessionControl,
   SessionFacts,
   SessionHost,
   SessionState,
@@ -106,6 +107,7 @@ export class Server implements SessionHost {
   #sealing: Sealing | undefined;
   readonly #ownsSealer: boolean;
   readonly #packs: Pack<Server>[] = [];
+  readonly sessionControls = new Set<SessionControl>();
   #tasks: TaskApi | undefined;
 
   constructor(options: ServerOptions) {

@@ -224,6 +224,8 @@ export interface SessionHost extends Host {
   readonly sealing: Sealing | undefined;
   readonly sealer: Sealer;
   readonly store: ExpiringStore;
+  /** The transports whose sessions operators can end; each adds itself. */
+  readonly sessionControls: Set<SessionControl>;
   /** Connects this process with others that serve the same sessions. */
   readonly bus?: Bus | undefined;
   /** With a bus: clients of this process have been notified of all changes up to this position. */

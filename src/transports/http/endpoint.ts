@@ -2,7 +2,7 @@
 // they come from; the transports behind the paths are in streamable.ts and legacy-sse.ts.
 
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
-import type { Principal, SessionHost } from '../../protocol/exchange.ts';
+import type { Principal, SessionControl, SessionHost } from '../../protocol/exchange.ts';
 import { type Logger, silentLogger } from '../../protocol/logger.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
 import type { EventLog, Sealer } from '../../protocol/ports.ts';
@@ -68,6 +68,13 @@ export class Endpoint {
     this.streamable = new Streamable(host, this.state, this.sessions, this.errors, options.sessions ?? 'required');
     this.onDrain((graceMs) => this.streamable.drain(graceMs));
     this.onRevoke((match, error) => this.streamable.revoke(match, error));
+    this.addSessionControl({
+      streams: ({ key }) => (key === undefined ? undefined : (this.sessions.active.get(key)?.streams ?? 0)),
+      end: async ({ key }) => {
+        if (key !== undefined) await this.sessions.end(key);
+        return key !== undefined;
+      },
+    });
     this.addRoute(options.path ?? '/mcp', {
       methods: {
         POST: (exchange) => this.streamable.post(exchange),
@@ -102,6 +109,7 @@ export class Endpoint {
       const { path = '/sse', messagePath = '/message' } = options.sse ?? {};
       const legacy = new LegacySse(host, state, errors, messagePath);
       this.onDrain((graceMs) => legacy.drain(graceMs));
+      this.addSessionControl(legacy.control);
       this.addRoute(path, { methods: { GET: (exchange) => legacy.open(exchange) }, allow: 'GET' });
       // One path may serve both: only a message for a stream has a query.
       const other = posts.get(messagePath);
@@ -142,6 +150,12 @@ export class Endpoint {
 
   onDrain(drain: (graceMs: number) => Promise<void>): void {
     this.#drains.push(drain);
+  }
+
+  /** Lets operators end sessions, until the server closes. */
+  addSessionControl(control: SessionControl): void {
+    this.host.sessionControls.add(control);
+    this.onDrain(async () => void this.host.sessionControls.delete(control));
   }
 
   onRevoke(revocation: Revocation): void {

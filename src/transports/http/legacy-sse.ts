@@ -2,7 +2,7 @@
 // stream. The connection is the session. Only handshake revisions are served.
 
 import { WireError, wireErrors } from '../../protocol/errors.ts';
-import type { Outlet, SessionChannel, SessionHost } from '../../protocol/exchange.ts';
+import type { Outlet, Peer, SessionChannel, SessionControl, SessionHost } from '../../protocol/exchange.ts';
 import { isObject, isRequestId, parseMessage } from '../../protocol/json-rpc.ts';
 import { metaKeys } from '../../protocol/meta.ts';
 import type { Json, RequestId } from '../../protocol/model.ts';
@@ -156,6 +156,20 @@ export class LegacySse {
 
   get size(): number {
     return this.#connections.size;
+  }
+
+  /** Its connections for operators. */
+  readonly control: SessionControl = {
+    streams: ({ peer }) => (this.#connectionWith(peer) === undefined ? undefined : 1),
+    end: ({ peer }) => {
+      const connection = this.#connectionWith(peer);
+      connection?.stream.endEarly(wireErrors.unknownSession());
+      return connection !== undefined;
+    },
+  };
+
+  #connectionWith(peer: Peer | undefined): SseConnection | undefined {
+    return [...this.#connections.values()].find(({ channel }) => channel.peer === peer);
   }
 
   async drain(graceMs: number): Promise<void> {

@@ -21,6 +21,7 @@ export function Sessions(): JSX.Element {
   const end = async (key: string): Promise<void> => {
     try {
       await post('operate/end-session', { id: key });
+      failed.value = undefined;
       reload();
     } catch (error) {
       failed.value = (error as Error).message;
@@ -87,9 +88,11 @@ export function Sessions(): JSX.Element {
                     <td>
                       <button
                         type="button"
+                        disabled={!session.canEnd}
+                        title={session.canEnd ? undefined : 'It ends when its client disconnects'}
                         class="small danger"
                         aria-label={`End session of ${session.client ?? session.key}`}
-                        onClick={() => void end(session.key)}
+                        onClick={() => void end(String(session.peer ?? session.key))}
                       >
                         End
                       </button>

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { callerKey } from '../../../protocol/caller-budget.ts';
 import { type WireError, wireErrors } from '../../../protocol/errors.ts';
+import type { Peer } from '../../../protocol/exchange.ts';
 import type { Principal } from '../../../protocol/principal.ts';
 import { loadWebSocketLibrary } from '../../websocket-library.ts';
 import type { Admission, Endpoint } from '../endpoint.ts';
@@ -34,6 +35,10 @@ export class WebSockets {
     this.#path = path;
     endpoint.onDrain((graceMs) => this.#drain(graceMs));
     endpoint.onRevoke((match, error) => this.#revoke(match, error));
+    endpoint.addSessionControl({
+      streams: ({ peer }) => (this.#connectionWith(peer) === undefined ? undefined : 1),
+      end: ({ peer }) => this.#end(peer),
+    });
   }
 
   get size(): number {
@@ -141,6 +146,18 @@ export class WebSockets {
     for (const connection of [...this.#open]) {
       if (connection.principal !== undefined && match(connection.principal)) connection.endEarly(error);
     }
+  }
+
+  #connectionWith(peer: Peer | undefined): WebSocketConnection | undefined {
+    return [...this.#open].find(({ channel }) => channel.peer === peer);
+  }
+
+  async #end(peer: Peer | undefined): Promise<boolean> {
+    const connection = this.#connectionWith(peer);
+    if (connection === undefined) return false;
+    await connection.channel.drain(0, wireErrors.unknownSession());
+    await connection.close();
+    return true;
   }
 
   async #drain(graceMs: number): Promise<void> {

@@ -111,6 +111,11 @@ export class ActiveSession {
     }
   }
 
+  /** Event streams: those of open calls, and the standalone one. */
+  get streams(): number {
+    return (this.#posts?.size ?? 0) + (this.#standalone?.connected === true ? 1 : 0);
+  }
+
   pushCompat(text: string): boolean {
     return this.compatOutlet?.push(text) ?? false;
   }

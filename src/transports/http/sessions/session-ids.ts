@@ -241,6 +241,14 @@ export class SessionIds {
     this.#checked.changed(key);
   }
 
+  /** Ends a session of which only the key is known, on behalf of the operator: no limit of a caller applies. */
+  revokeKey(key: string): void | Promise<void> {
+    return whenReady(this.#store.add(`revoked ${key}`, true, this.#limits.sessionTtlMs), () => {
+      this.#checked.changed(key);
+      return whenReady(this.#store.delete(`facts ${key}`), () => this.#store.delete(`state ${key}`));
+    });
+  }
+
   /**
    * Ends a session: once this has returned true, this process does not accept its id any more, and no replica does so
    * for longer than `maxCheckAgeMs`. False: the caller has ended too many sessions

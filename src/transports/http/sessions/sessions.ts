@@ -234,6 +234,15 @@ export class Sessions {
     this.#errors.catchRejection(exchange, deleted);
   }
 
+  /** Ends a session on behalf of the operator. */
+  async end(key: string): Promise<void> {
+    await this.ids.revokeKey(key);
+    const calls = this.active.get(key)?.pending ?? [];
+    for (const call of calls) call.fail(wireErrors.unknownSession());
+    this.#end(key);
+    await this.shared?.ended(key);
+  }
+
   #end(key: string): void {
     const session = this.active.get(key);
     if (session !== undefined) this.active.drop(session);
