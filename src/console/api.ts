@@ -9,6 +9,8 @@
 //   POST calls/ID/input            InputAnswer → {}
 //   POST calls/ID/cancel           → {}
 //   POST compare                   CallRequest → CallComparison
+//   POST subscriptions             SubscribeRequest → SubscriptionRow; changes are in the feed
+//   POST subscriptions/end         { uri } → {}
 //   POST validate                  ValidateRequest → Validated
 //   POST complete                  CompleteRequest → { values }
 //   GET  tasks                     { tasks: TaskRow[] }
@@ -115,6 +117,8 @@ export interface FeedBatch {
   /** Entries that this reader will not get, because it was too slow or because they had left the buffer. */
   readonly dropped: number;
   readonly calls: readonly CallUpdate[];
+  /** All resources that are followed, when one of them has changed or the reader is new. */
+  readonly subscriptions?: readonly SubscriptionRow[];
   readonly connection?: ConnectionState;
   /** Counters of the last second, for the overview. */
   readonly now?: Rates;
@@ -216,6 +220,21 @@ export interface Validated {
 export interface CompleteRequest {
   readonly ref: JsonObject;
   readonly argument: { readonly name: string; readonly value: string };
+}
+
+export interface SubscribeRequest {
+  readonly uri: string;
+  readonly revision?: string;
+}
+
+/** A resource that the console follows. */
+export interface SubscriptionRow {
+  readonly uri: string;
+  readonly since: string;
+  readonly changes: number;
+  readonly changedAt?: string;
+  /** Why it is not followed any more. */
+  readonly problem?: string;
 }
 
 export interface TaskRow {

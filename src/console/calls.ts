@@ -18,6 +18,7 @@ import { Clients, type Dial } from './clients.ts';
 import { ConsoleError } from './console-error.ts';
 import type { Feed } from './feed.ts';
 import { memberText } from './json-member.ts';
+import { ResourceSubscriptions } from './subscriptions.ts';
 
 /** Stops pages from filling the memory; the oldest finished calls are forgotten first. */
 const maxCalls = 100;
@@ -69,6 +70,7 @@ class ConsoleCall {
 
 export class ConsoleCalls {
   readonly clients: Clients;
+  readonly subscriptions: ResourceSubscriptions;
   readonly #options: CallsOptions;
   readonly #calls = new Map<string, ConsoleCall>();
   readonly #unlisten: () => void;
@@ -85,6 +87,7 @@ export class ConsoleCalls {
         if (direction === 'out') this.#sent(text);
       },
     });
+    this.subscriptions = new ResourceSubscriptions(this.clients);
     this.#unlisten = options.feed.listen((entry) => this.#recorded(entry));
   }
 
@@ -153,6 +156,7 @@ export class ConsoleCalls {
 
   async close(): Promise<void> {
     this.#unlisten();
+    this.subscriptions.close();
     for (const call of this.#running) call.abort.abort(new Error('the console was closed'));
     await this.clients.close();
   }

@@ -12,7 +12,8 @@ afterEach(() => void vi.useRealTimers());
 function setUp(maxEntries = 100) {
   const feed = new Feed(new Capture(), { maxEntries });
   const peer = feed.peers.add({ transport: 'memory' });
-  const readers = new Readers(feed, { callVersion: 0, callsSince: () => [], connection: undefined });
+  const state = { callVersion: 0, callsSince: () => [], subscriptionVersion: 0, subscriptions: () => [] };
+  const readers = new Readers(feed, { ...state, connection: undefined });
   const say = (count: number, text = 'x'): void => {
     for (let index = 0; index < count; index++) {
       feed.record({ direction: 'in', peer, message: { jsonrpc: '2.0', method: 'note', params: { text } } });

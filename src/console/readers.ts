@@ -1,7 +1,7 @@
 // The open pages: each is an event stream that gets the feed in batches. A reader that is slow loses entries and is told
 // how many; it never holds up a call.
 
-import type { CallUpdate, ConnectionState, FeedBatch, FeedEntry } from './api.ts';
+import type { CallUpdate, ConnectionState, FeedBatch, FeedEntry, SubscriptionRow } from './api.ts';
 import type { ConsoleSink } from './contract.ts';
 import type { Feed } from './feed.ts';
 
@@ -27,6 +27,8 @@ export const maxReaders = 32;
 export interface ReaderState {
   readonly callVersion: number;
   callsSince(version: number): readonly CallUpdate[];
+  readonly subscriptionVersion: number;
+  subscriptions(): readonly SubscriptionRow[];
   readonly connection: ConnectionState | undefined;
 }
 
@@ -36,6 +38,7 @@ interface Reader {
   last: number;
   peerVersion: number;
   callVersion: number;
+  subscriptionVersion: number;
   connection: ConnectionState | undefined;
   sentAtMs: number;
 }
@@ -60,7 +63,8 @@ export class Readers {
   add(sink: ConsoleSink, after: number): () => void {
     // A number from before a restart is larger than any there is.
     const last = after > this.#feed.last ? 0 : after;
-    const reader: Reader = { sink, last, peerVersion: 0, callVersion: 0, connection: undefined, sentAtMs: Date.now() };
+    const versions = { peerVersion: 0, callVersion: 0, subscriptionVersion: 0 };
+    const reader: Reader = { sink, last, ...versions, connection: undefined, sentAtMs: Date.now() };
     this.#readers.add(reader);
     this.#send(reader, true);
     this.#timer ??= setInterval(() => this.#tick(), batchMs);
@@ -118,17 +122,21 @@ export class Readers {
     const { connection } = this.#state;
     const now = withRates ? this.#feed.rates.now(this.size) : undefined;
     const isNew = connection !== reader.connection;
-    const hasNews = entries.length > 0 || dropped > 0 || peers.length > 0 || calls.length > 0 || isNew;
+    const { subscriptionVersion } = this.#state;
+    const hasChanges = subscriptionVersion !== reader.subscriptionVersion;
+    const hasNews = entries.length > 0 || dropped > 0 || peers.length > 0 || calls.length > 0 || isNew || hasChanges;
     if (!hasNews && now === undefined && !isFirst) return undefined;
     reader.last = last;
     reader.peerVersion = Math.max(this.#feed.peers.version, 1);
     reader.callVersion = Math.max(this.#state.callVersion, 1);
     reader.connection = connection;
+    reader.subscriptionVersion = subscriptionVersion;
     return {
       entries,
       peers,
       dropped,
       calls,
+      ...(hasChanges ? { subscriptions: this.#state.subscriptions() } : {}),
       ...(isNew && connection !== undefined ? { connection } : {}),
       ...(now === undefined ? {} : { now }),
     };

@@ -1,7 +1,7 @@
 // The routes of the console: the page's files, and the JSON below `api/` (api.ts). Every API route checks access first.
 
 import type { Access } from './access.ts';
-import type { CallRequest, CompleteRequest, ConsoleState, InputAnswer, OperateRequest, ScreenName } from './api.ts';
+import type { CallRequest, CompleteRequest, ConsoleState, InputAnswer, OperateRequest, ScreenName, SubscribeRequest } from './api.ts';
 import { ConsoleError } from './console-error.ts';
 import type { ConsoleExchange, ConsoleSource, ConsoleUser, Right } from './contract.ts';
 import { maxReaders, Readers } from './readers.ts';
@@ -62,6 +62,10 @@ export class Routes {
         return source.calls?.version ?? 0;
       },
       callsSince: (version) => source.calls?.since(version) ?? [],
+      get subscriptionVersion() {
+        return source.calls?.subscriptions.version ?? 0;
+      },
+      subscriptions: () => source.calls?.subscriptions.rows() ?? [],
       get connection() {
         return source.connection;
       },
@@ -153,6 +157,16 @@ export class Routes {
     }),
     trying('POST', /^calls\/(c\d+)\/cancel$/, ({ parts: [id] }) => {
       this.#calls.cancel(id as string);
+      return {};
+    }),
+    trying('POST', /^subscriptions$/, async ({ user, body }) => {
+      const request = (await body()) as SubscribeRequest;
+      const row = await this.#calls.subscriptions.start(request);
+      this.#record(user, 'subscriptions', { uri: request.uri });
+      return row;
+    }),
+    trying('POST', /^subscriptions\/end$/, async ({ body }) => {
+      await this.#calls.subscriptions.stop(((await body()) as SubscribeRequest).uri);
       return {};
     }),
     trying('POST', /^compare$/, async ({ user, body }) => {

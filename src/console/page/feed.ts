@@ -2,7 +2,7 @@
 // the server was away.
 
 import { batch, signal } from '@preact/signals';
-import type { CallUpdate, ConnectionState, ConsoleState, FeedBatch, Rates } from '../api.ts';
+import type { CallUpdate, ConnectionState, ConsoleState, FeedBatch, Rates, SubscriptionRow } from '../api.ts';
 import { readEvents } from './event-stream.ts';
 import { accessProblem, get, send } from './server.ts';
 import { Rows } from './timeline/rows.ts';
@@ -14,6 +14,8 @@ export const state = signal<ConsoleState | undefined>(undefined);
 export const rates = signal<Rates | undefined>(undefined);
 export const connection = signal<ConnectionState | undefined>(undefined);
 export const calls = signal<ReadonlyMap<string, CallUpdate>>(new Map());
+/** The resources that the console follows, by URI. */
+export const subscriptions = signal<ReadonlyMap<string, SubscriptionRow>>(new Map());
 /** Changes when the server announces that a list changed. */
 export const listsVersion = signal(0);
 /** Whether the page gets the feed. */
@@ -47,6 +49,9 @@ function show(): void {
       if (each.now !== undefined) rates.value = each.now;
       if (each.connection !== undefined) connection.value = each.connection;
       if (each.calls.length > 0) updateCalls(each.calls);
+      if (each.subscriptions !== undefined) {
+        subscriptions.value = new Map(each.subscriptions.map((row) => [row.uri, row]));
+      }
     }
     rowsVersion.value += 1;
   });
@@ -94,6 +99,7 @@ function restart(): void {
   rows.clear();
   rows.last = 0;
   calls.value = new Map();
+  subscriptions.value = new Map();
   rowsVersion.value += 1;
 }
 

@@ -2,13 +2,16 @@
 
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import type { JsonObject } from '../../api.ts';
+import { announce } from '../announce.ts';
 import { startCall } from '../calls/calls.ts';
 import { Result } from '../calls/result.tsx';
 import { Badge, CopyButton, Problem, Text } from '../components/basics.tsx';
-import { state } from '../feed.ts';
-import { bytes } from '../format.ts';
+import { state, subscriptions } from '../feed.ts';
+import { bytes, plural, time } from '../format.ts';
 import { lists, revision } from '../lists.ts';
+import { post } from '../server.ts';
 import { Catalog, text } from './catalog.tsx';
 import { expandTemplate, templateVariables } from './uri-template.ts';
 import { type Values, ValuesForm } from './values-form.tsx';
@@ -21,7 +24,12 @@ export function Resources(): JSX.Element {
     title: text(item['title']) ?? text(item['name']),
     description: text(item['description']),
     group: `${isTemplate ? 'Templates ' : ''}${/^[a-z][a-z0-9+.-]*:/i.exec(uri)?.[0] ?? ''}`,
-    marks: isTemplate ? <Badge tone="accent">template</Badge> : undefined,
+    marks: (
+      <>
+        {isTemplate && <Badge tone="accent">template</Badge>}
+        <Followed uri={uri} />
+      </>
+    ),
   });
   const entries = [
     ...resources.map((item) => entryOf(item, String(item['uri']), false)),
@@ -62,6 +70,68 @@ function Facts({ item }: { item: JsonObject | undefined }): JSX.Element | null {
   );
 }
 
+/** A live mark for a resource that is followed. */
+function Followed({ uri }: { uri: string }): JSX.Element | null {
+  const row = subscriptions.value.get(uri);
+  if (row === undefined) return null;
+  if (row.problem !== undefined) return <Badge tone="bad">not followed any more</Badge>;
+  return <Badge tone="good">{row.changes === 0 ? 'subscribed' : plural(row.changes, 'change')}</Badge>;
+}
+
+/** Subscribes and unsubscribes, and says what has changed since. A change is read at once if the user wants that. */
+function Subscription({ uri, onChange }: { uri: string; onChange: () => void }): JSX.Element {
+  const row = subscriptions.value.get(uri);
+  const problem = useSignal<string | undefined>(undefined);
+  const readsAgain = useSignal(false);
+  const isFollowed = row !== undefined && row.problem === undefined;
+  const seen = useRef(row?.changes ?? 0);
+  useEffect(() => {
+    const changes = row?.changes ?? 0;
+    if (changes > seen.current) {
+      announce(`${uri} has changed`);
+      if (readsAgain.value) onChange();
+    }
+    seen.current = changes;
+  }, [row?.changes]);
+  const toggle = async (): Promise<void> => {
+    problem.value = undefined;
+    try {
+      if (isFollowed) await post('subscriptions/end', { uri });
+      else await post('subscriptions', { uri, revision: revision.value });
+    } catch (error) {
+      problem.value = (error as Error).message;
+    }
+  };
+  const canTry = state.value?.rights.includes('try') === true;
+  return (
+    <section class="subscription" aria-label="Subscription">
+      <button type="button" disabled={!canTry || uri === ''} onClick={() => void toggle()}>
+        {isFollowed ? 'Unsubscribe' : 'Subscribe'}
+      </button>
+      {isFollowed && (
+        <>
+          <label class="inline">
+            <input
+              type="checkbox"
+              checked={readsAgain.value}
+              onChange={(event) => {
+                readsAgain.value = event.currentTarget.checked;
+              }}
+            />
+            <span>Read after each change</span>
+          </label>
+          <span role="status" class={row.changes === 0 ? 'muted' : undefined}>
+            {row.changes === 0 ? 'No change yet' : plural(row.changes, 'change')}
+            {row.changedAt !== undefined && `, the last at ${time(row.changedAt)}`}
+          </span>
+        </>
+      )}
+      {row?.problem !== undefined && <Problem message={row.problem} />}
+      {problem.value !== undefined && <Problem message={problem.value} />}
+    </section>
+  );
+}
+
 function ReadButton({ uri }: { uri: string }): JSX.Element {
   const problem = useSignal<string | undefined>(undefined);
   const read = async (): Promise<void> => {
@@ -81,6 +151,7 @@ function ReadButton({ uri }: { uri: string }): JSX.Element {
         </button>
         <CopyButton text={uri} label="Copy URI" />
       </div>
+      <Subscription key={uri} uri={uri} onChange={() => void read()} />
       {problem.value !== undefined && <Problem message={problem.value} />}
     </>
   );
