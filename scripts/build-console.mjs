@@ -21,7 +21,7 @@ export async function buildConsole(root, outdir) {
   const source = resolve(root, 'src/console/page');
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
-    entryPoints: [join(source, 'main.tsx'), join(source, 'main.css')],
+    entryPoints: [join(source, 'main.tsx'), join(source, 'main.css'), join(source, 'sandbox/sandbox.ts')],
     outdir,
     bundle: true,
     splitting: true,

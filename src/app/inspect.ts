@@ -8,6 +8,7 @@ import {
   inspectCommand,
   inspectProxy,
   inspectServer,
+  inspectServers,
   openRecording,
 } from '../console/inspect/index.ts';
 import { openBrowser } from './open-browser.ts';
@@ -38,6 +39,25 @@ export function inspectTarget(
     return inspectServer(target as string, { label, connect, readOnly, raw, recordFile, ...steps });
   });
   return untilStopped(console, settings);
+}
+
+/** A server among several that are inspected. */
+export interface InspectedTarget extends NamedTarget {
+  readonly connect: ConnectOptions;
+  readonly auth: AuthRecorder | undefined;
+}
+
+/** Connects to several servers, each with a console of its own on the same page. */
+export function inspectTargets(targets: readonly InspectedTarget[], settings: InspectSettings): Promise<number> {
+  const { readOnly, raw, recordFile } = settings;
+  if (recordFile !== undefined) throw new UsageError('--record works with one server, not with several');
+  const servers = targets.map(({ label, target, connect, auth }) => ({
+    label,
+    target: target as string,
+    connect,
+    ...(auth === undefined ? {} : { auth: () => auth.steps() }),
+  }));
+  return untilStopped(inspectServers(servers, { readOnly, raw }), settings);
 }
 
 /** Shows a recording. */
@@ -106,13 +126,13 @@ function creating<T>(recordFile: string | undefined, create: () => T): T {
 
 /** Serves the console until SIGINT, SIGTERM or SIGHUP. */
 async function untilStopped(console: Console, { port, open }: InspectSettings): Promise<number> {
-  const { link } = await console.listen({ port }).catch(async (error: NodeJS.ErrnoException) => {
+  const { link, oneTimeLink } = await console.listen({ port }).catch(async (error: NodeJS.ErrnoException) => {
     await console.close();
     if (error.code !== 'EADDRINUSE') throw error;
     throw new UsageError(`Port ${port} is already in use. Choose another with --port N`);
   });
   process.stderr.write(`console on ${link}\n`);
-  if (open) openBrowser(link);
+  if (open) openBrowser(oneTimeLink());
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
   });

@@ -49,6 +49,27 @@ export async function findTarget(named: string, configFile: string | undefined):
   );
 }
 
+/**
+ * Resolves the words of a command that accepts several servers. Words that are each a URL, a name, a profile or a command line
+ * in quotes are servers; others are one command line that was not quoted. No words: all servers of the configuration file.
+ */
+export async function findTargets(
+  words: readonly string[],
+  configFile: string | undefined,
+): Promise<readonly NamedTarget[]> {
+  const [first] = words;
+  if (words.length === 1 && first !== undefined) return [await findTarget(first, configFile)];
+  const servers = await serversOf(configFile);
+  const names = words.length === 0 ? Object.keys(servers) : words;
+  const isServer = (word: string): boolean =>
+    /^(https?|wss?):\/\//i.test(word) ||
+    Object.hasOwn(servers, word) ||
+    /\s/.test(word.trim()) ||
+    Object.hasOwn(profiles, word);
+  if (!names.every(isServer)) return [{ label: words.join(' '), target: words }];
+  return Promise.all(names.map((name) => findTarget(name, configFile)));
+}
+
 /** The URL that was probably meant: without a scheme, or with one that is mistyped or not supported. */
 function meantAddress(word: string): string | undefined {
   const [, scheme, rest = ''] = /^(?:([a-z][a-z0-9+.-]*):\/{1,2})?(.*)$/i.exec(word) ?? [];

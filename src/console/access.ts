@@ -1,7 +1,7 @@
 // Who may use the console: the token of this start, or an authenticated principal with the scope for it. Host is checked by
 // the HTTP server before a request comes here.
 
-import { timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Principal } from '../protocol/principal.ts';
 import type { ConsoleExchange, ConsoleUser, Right } from './contract.ts';
 
@@ -13,6 +13,10 @@ const operateScope = 'console:operate';
 /** Wrong tokens of one address within a minute; more get 429. Stops programs on this machine from guessing. */
 const maxWrongTokens = 5;
 const windowMs = 60_000;
+/** A code is exchanged by the page that was just opened. Later, whoever finds it in a log gets nothing. */
+const codeMs = 60_000;
+/** Stops a program that opens pages again and again from filling the memory. */
+const maxCodes = 100;
 /** Stops many addresses from filling the memory. */
 const maxAddresses = 1_000;
 
@@ -39,6 +43,8 @@ export class Access {
   readonly #options: AccessOptions;
   readonly #token: Buffer | undefined;
   readonly #wrong = new Map<string, { count: number; sinceMs: number }>();
+  /** Codes, with the token that each was exchanged for. A code that is used twice was read by others. */
+  readonly #codes = new Map<string, { readonly untilMs: number; token?: Buffer | 'revoked' }>();
 
   constructor(options: AccessOptions) {
     this.#options = options;
@@ -53,12 +59,38 @@ export class Access {
     if (token === undefined) {
       return denied(401, 'token', 'The console needs its token. Open the link that was printed when it was started');
     }
-    if (this.#token !== undefined && isEqual(Buffer.from(token), this.#token)) return { user: this.#tokenUser };
+    const given = Buffer.from(token);
+    if (this.#token !== undefined && isEqual(given, this.#token)) return { user: this.#tokenUser };
+    for (const { token: exchanged } of this.#codes.values()) {
+      if (exchanged instanceof Buffer && isEqual(given, exchanged)) return { user: this.#tokenUser };
+    }
     const principal = await this.#options.authenticate?.(exchange);
     if (principal !== undefined) return admitPrincipal(principal, this.#options.readOnly === true);
     // The right token is accepted before this: other programs cannot lock the user out.
     if (this.#isGuessing(exchange.address ?? '')) return denied(429, 'rate', 'Too many wrong tokens. Wait a minute');
     return denied(401, 'token', 'The token is wrong or from an earlier start. Open the link of the current start');
+  }
+
+  /** A code for an address that other users of this machine may see: as an argument of the program that opens it. */
+  createCode(): string {
+    const code = randomBytes(32).toString('base64url');
+    this.#codes.set(code, { untilMs: Date.now() + codeMs });
+    if (this.#codes.size > maxCodes) this.#codes.delete(this.#codes.keys().next().value as string);
+    return code;
+  }
+
+  /** The token for a code, once. If a code is used again, its token ends: one of the two was not the user. */
+  exchange(exchange: ConsoleExchange, code: unknown): { readonly token: string } | { readonly denied: AccessDenied } {
+    if (!isSameOrigin(exchange)) return denied(403, 'origin', 'Pages of other origins have no access to the console');
+    const known = typeof code === 'string' ? this.#codes.get(code) : undefined;
+    if (known !== undefined && known.token === undefined && Date.now() < known.untilMs) {
+      const token = randomBytes(32).toString('base64url');
+      known.token = Buffer.from(token);
+      return { token };
+    }
+    if (known?.token !== undefined) known.token = 'revoked';
+    if (this.#isGuessing(exchange.address ?? '')) return denied(429, 'rate', 'Too many wrong codes. Wait a minute');
+    return denied(401, 'code', 'The link was used already, or is too old. Open the link that was printed instead');
   }
 
   get #tokenUser(): ConsoleUser {
@@ -101,7 +133,7 @@ function isSameOrigin(exchange: ConsoleExchange): boolean {
   return URL.canParse(origin) && new URL(origin).host === (exchange.get('host') ?? '').toLowerCase();
 }
 
-function denied(status: AccessDenied['status'], code: string, message: string): Admission {
+function denied(status: AccessDenied['status'], code: string, message: string): { readonly denied: AccessDenied } {
   return { denied: { status, code, message } };
 }
 

@@ -1,6 +1,7 @@
 // The JSON that the console's page and its server exchange, under `<path>/api/`. Types only: the page imports this file and
 // nothing else outside its folder.
 //
+//   POST exchange                  { code } → { token }: the code of a link that was opened by a program, once; no token needed
 //   GET  state                     ConsoleState
 //   GET  feed?after=N              event stream of FeedBatch, from entry N on
 //   GET  entries/N                 FeedEntry with its whole text
@@ -19,6 +20,10 @@
 //   GET  audit?text=&from=&to=&cursor=  AuditPage, newest first; `text` is in any field of a line
 //   GET  about                     About
 //   GET  auth                      { steps: AuthStep[] }
+//   POST apps                      AppOpenRequest → AppView: the page of an MCP App and where its sandbox is
+//   POST apps/ID/calls             AppCallRequest → CallStarted: what the app calls
+//   POST apps/ID/messages          { messages: AppMessage[] } → {}: what app and console said, for the timeline
+//   POST apps/ID/close             → {}
 //   POST operate/VERB              OperateRequest → {}; VERB is cancel-task or end-session
 //   GET  export                    NDJSON, one message a line
 //   POST import                    NDJSON → { entries }
@@ -40,8 +45,18 @@ export interface ConsoleState {
   readonly screens: readonly ScreenName[];
   /** The origin of the sandbox for MCP Apps; undefined: apps are not shown. */
   readonly sandboxOrigin?: string;
+  /** All servers of `inspect` with several, this one included. */
+  readonly siblings?: readonly SiblingServer[];
   /** How a client connects to this server. */
   readonly snippets: readonly { readonly title: string; readonly text: string }[];
+}
+
+/** Another server that the same program inspects. */
+export interface SiblingServer {
+  readonly name: string;
+  /** Where its console is, without a slash at the end. */
+  readonly path: string;
+  readonly status: ConnectionState['status'];
 }
 
 export type ScreenName =
@@ -262,6 +277,7 @@ export interface SessionRow {
   readonly capabilities: readonly string[];
   readonly level?: string;
   readonly subscriptions: number;
+  /** Event streams and sockets that are open. */
   readonly streams: number;
   /** Whether it can be ended here: the number of the peer is its `id` for `operate/end-session`. */
   readonly canEnd: boolean;
@@ -304,4 +320,33 @@ export interface AuthStep {
 export interface OperateRequest {
   readonly id: string;
   readonly value?: unknown;
+}
+
+export interface AppOpenRequest {
+  readonly uri: string;
+  readonly revision?: string;
+}
+
+/** An app that is about to be shown in a frame. */
+export interface AppView {
+  readonly view: string;
+  readonly html: string;
+  /** The page of the sandbox for this view, with the policy of the app. */
+  readonly url: string;
+  readonly csp?: JsonObject;
+  readonly permissions?: JsonObject;
+  readonly prefersBorder?: boolean;
+  /** What the app lists as origins, but is none. */
+  readonly ignored: readonly string[];
+}
+
+export interface AppCallRequest {
+  readonly method: 'tools/call' | 'resources/read';
+  readonly params: JsonObject;
+}
+
+export interface AppMessage {
+  /** `in`: from the app. */
+  readonly direction: 'in' | 'out';
+  readonly message: unknown;
 }

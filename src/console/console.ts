@@ -4,14 +4,15 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from '../engine/server.ts';
 import type { Principal } from '../protocol/principal.ts';
-import type { MountedRoute } from '../transports/http.ts';
+import type { HttpExchange, MountedRoute } from '../transports/http.ts';
 import { Access } from './access.ts';
 import type { About, AuditPage, ConsoleState } from './api.ts';
 import type { ConsoleExchange, ConsoleSource } from './contract.ts';
 import { type ListeningConsole, type ListenOptions, listen } from './listen.ts';
 import { type ConsoleEvent, Routes } from './routes.ts';
+import { Sandbox } from './sandbox.ts';
 import { ServerSource } from './server-source.ts';
-import { StaticFiles } from './static-files.ts';
+import { StaticFiles, securityHeaders } from './static-files.ts';
 import { version } from './version.ts';
 
 /** Who has access, and where the console is. */
@@ -28,6 +29,12 @@ export interface ConsoleAccessOptions {
   readonly authenticate?: (request: ConsoleExchange) => Promise<Principal | undefined>;
   /** Is told what users do, for an audit log. */
   readonly record?: (event: ConsoleEvent) => void;
+  /**
+   * The origin on which MCP Apps are shown: another name for the HTTP server that the console is mounted in, such as
+   * `https://apps.example.com`, which that server must allow as a host. Default: a loopback port of its own for pages that
+   * are opened on a loopback address; other pages show no apps.
+   */
+  readonly sandboxOrigin?: string;
   /** The folder with the files of the page. Default: that of this package. */
   readonly folder?: string;
 }
@@ -72,35 +79,110 @@ export function createConsole(server: Server, options: ConsoleOptions = {}): Con
   return consoleOf(source, options, options.raw === true);
 }
 
+/** What consoles on the same port share. */
+interface SharedAccess {
+  readonly access: Access;
+  readonly token: string | undefined;
+  readonly siblings: () => ConsoleState['siblings'];
+}
+
 /** The console of any source. */
-export function consoleOf(source: ConsoleSource, options: ConsoleAccessOptions, raw: boolean): Console {
-  const { path = '/console', readOnly = false, operate = false, authenticate, record, folder } = options;
+export function consoleOf(
+  source: ConsoleSource,
+  options: ConsoleAccessOptions,
+  raw: boolean,
+  shared?: SharedAccess,
+): Console {
+  const { path = '/console', record, folder, sandboxOrigin } = options;
   if (!/^(\/[\w.~-]+)+$/.test(path)) throw new TypeError(`${JSON.stringify(path)} is not a path such as /console`);
-  const token = options.token === false ? undefined : (options.token ?? randomBytes(32).toString('base64url'));
-  const routes = new Routes({
-    source,
-    access: new Access({ token, readOnly, operate, authenticate }),
-    files: new StaticFiles(folder),
-    path,
-    version,
-    raw,
-    record,
-  });
-  const link = (origin: string): string => `${origin}${path}/${token === undefined ? '' : `#t=${token}`}`;
-  const listening = new Set<ListeningConsole>();
+  const { access, token } = shared ?? createAccess(options);
+  const files = new StaticFiles(folder);
+  const place = sandboxOrigin === undefined ? undefined : { origin: sandboxOrigin, path: `${path}/sandbox` };
+  const sandbox = new Sandbox(files, place);
+  const { siblings } = shared ?? {};
+  const routes = new Routes({ source, access, files, sandbox, path, version, raw, record, siblings });
+  const handle = (exchange: ConsoleExchange): void => routes.handle(exchange);
+  const ports = new Ports(path, token, access, handle);
   return {
     token,
-    link,
-    mount: { path, handle: (exchange) => routes.handle(exchange), close: () => routes.close() },
-    async listen(where = {}) {
-      const { origin, port, close } = await listen(path, (exchange) => routes.handle(exchange), where);
-      const served: ListeningConsole = { port, origin, link: link(origin), close };
-      listening.add(served);
-      return served;
-    },
+    link: (origin) => ports.link(origin),
+    mount: { path, handle, close: () => routes.close() },
+    listen: (where) => ports.listen(where),
     async close() {
       routes.close();
-      await Promise.all([source.close(), ...[...listening].map((each) => each.close())]);
+      await Promise.all([source.close(), sandbox.close(), ports.close()]);
     },
   };
+}
+
+/** Consoles of several sources on one port, each below a path of its own, with one token for all. */
+export function consolesOf(sources: readonly ConsoleSource[], options: ConsoleAccessOptions, raw: boolean): Console {
+  const { path = '/console' } = options;
+  const { access, token } = createAccess(options);
+  const pathOf = (index: number): string => `${path}/${index + 1}`;
+  const siblings = (): ConsoleState['siblings'] =>
+    sources.map(({ server, connection }, index) => ({
+      name: connection?.target ?? server.name,
+      path: pathOf(index),
+      status: connection?.status ?? 'connected',
+    }));
+  const consoles = sources.map((source, index) =>
+    consoleOf(source, { ...options, path: pathOf(index) }, raw, { access, token, siblings }),
+  );
+  const handle = (exchange: ConsoleExchange): void => {
+    const found = consoles.find(({ mount }) => `${exchange.path}/`.startsWith(`${mount.path}/`));
+    // Ours need no more of an exchange than the console does.
+    if (found !== undefined) found.mount.handle(exchange as HttpExchange);
+    // The fragment with the token stays: browsers keep it when they are redirected.
+    else exchange.respond(307, ['Location', `${pathOf(0)}/`, ...securityHeaders()]);
+  };
+  const ports = new Ports(path, token, access, handle);
+  const closeAll = async (): Promise<void> => {
+    await Promise.all([...consoles.map((each) => each.close()), ports.close()]);
+  };
+  return {
+    token,
+    link: (origin) => ports.link(origin),
+    mount: { path, handle, close: () => void Promise.all(consoles.map(({ mount }) => mount.close?.())) },
+    listen: (where) => ports.listen(where),
+    close: closeAll,
+  };
+}
+
+function createAccess(options: ConsoleAccessOptions): Pick<SharedAccess, 'access' | 'token'> {
+  const { readOnly = false, operate = false, authenticate } = options;
+  const token = options.token === false ? undefined : (options.token ?? randomBytes(32).toString('base64url'));
+  return { access: new Access({ token, readOnly, operate, authenticate }), token };
+}
+
+/** The ports that a console listens on, and the links to it. */
+class Ports {
+  readonly #path: string;
+  readonly #token: string | undefined;
+  readonly #access: Access;
+  readonly #handle: (exchange: ConsoleExchange) => void;
+  readonly #open = new Set<ListeningConsole>();
+
+  constructor(path: string, token: string | undefined, access: Access, handle: (exchange: ConsoleExchange) => void) {
+    this.#path = path;
+    this.#token = token;
+    this.#access = access;
+    this.#handle = handle;
+  }
+
+  link(origin: string): string {
+    return `${origin}${this.#path}/${this.#token === undefined ? '' : `#t=${this.#token}`}`;
+  }
+
+  async listen(where: ListenOptions = {}): Promise<ListeningConsole> {
+    const { origin, port, close } = await listen(this.#path, this.#handle, where);
+    const oneTimeLink = (): string => `${origin}${this.#path}/#c=${this.#access.createCode()}`;
+    const served: ListeningConsole = { port, origin, link: this.link(origin), oneTimeLink, close };
+    this.#open.add(served);
+    return served;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#open].map((each) => each.close()));
+  }
 }

@@ -19,6 +19,11 @@ export interface ListeningConsole {
   readonly origin: string;
   /** The address to open, with the token in its fragment. */
   readonly link: string;
+  /**
+   * The same, with a code instead of the token: it works once, within a minute. For the argument of a program that opens a
+   * browser, which other users of the machine can read.
+   */
+  oneTimeLink(): string;
   close(): Promise<void>;
 }
 
@@ -30,7 +35,7 @@ export async function listen(
   path: string,
   handle: (exchange: ConsoleExchange) => void,
   { port = 0, host = '127.0.0.1' }: ListenOptions,
-): Promise<Omit<ListeningConsole, 'link'>> {
+): Promise<Omit<ListeningConsole, 'link' | 'oneTimeLink'>> {
   if (!isLoopback(host)) throw new TypeError(`The console listens on loopback addresses only, not on ${host}`);
   const server = createServer({ joinDuplicateHeaders: true, requestTimeout: 30_000 });
   server.maxConnections = maxConnections;

@@ -1,15 +1,31 @@
 // The routes of the console: the page's files, and the JSON below `api/` (api.ts). Every API route checks access first.
 
 import type { Access } from './access.ts';
-import type { CallRequest, CompleteRequest, ConsoleState, InputAnswer, OperateRequest, ScreenName, SubscribeRequest } from './api.ts';
+import type {
+  AppCallRequest,
+  AppMessage,
+  AppOpenRequest,
+  CallRequest,
+  CompleteRequest,
+  ConsoleState,
+  InputAnswer,
+  OperateRequest,
+  ScreenName,
+  SubscribeRequest,
+} from './api.ts';
+import { Apps } from './apps.ts';
 import { ConsoleError } from './console-error.ts';
 import type { ConsoleExchange, ConsoleSource, ConsoleUser, Right } from './contract.ts';
 import { maxReaders, Readers } from './readers.ts';
 import { maxRecordingBytes, parseRecording, recordingLines, restoreRecording } from './recording.ts';
+import type { Sandbox } from './sandbox.ts';
 import { type StaticFiles, securityHeaders } from './static-files.ts';
 
 /** Stops a request from filling the memory. Arguments of tools may contain files. */
 const maxBodyBytes = 8 * 1024 * 1024;
+
+/** Of the one request that needs no token. */
+const maxCodeBytes = 1_024;
 
 /** Something that was done in the console, for the audit log. */
 export interface ConsoleEvent {
@@ -27,7 +43,8 @@ export interface RoutesOptions {
   readonly path: string;
   readonly version: string;
   readonly raw: boolean;
-  readonly sandboxOrigin?: string | undefined;
+  readonly sandbox: Sandbox;
+  readonly siblings?: (() => ConsoleState['siblings']) | undefined;
   /** Records what users do. */
   readonly record?: ((event: ConsoleEvent) => void) | undefined;
 }
@@ -52,11 +69,13 @@ interface ApiRoute {
 export class Routes {
   readonly #options: RoutesOptions;
   readonly #readers: Readers;
+  readonly #appsOrNone: Apps | undefined;
   readonly #startedAt = new Date().toISOString();
 
   constructor(options: RoutesOptions) {
     this.#options = options;
-    const { source } = options;
+    const { source, sandbox } = options;
+    if (source.calls !== undefined) this.#appsOrNone = new Apps(source.calls, source.feed, sandbox);
     this.#readers = new Readers(source.feed, {
       get callVersion() {
         return source.calls?.version ?? 0;
@@ -73,14 +92,15 @@ export class Routes {
   }
 
   handle(exchange: ConsoleExchange): void {
-    const { path, files } = this.#options;
+    const { path, sandbox } = this.#options;
+    if (sandbox.takes(exchange)) return;
     if (exchange.path === path) {
       exchange.respond(308, [...securityHeaders(), 'Location', `${path.slice(path.lastIndexOf('/') + 1)}/`]);
       return;
     }
     const name = exchange.path.slice(path.length + 1);
     if (name.startsWith('api/')) void this.#api(exchange, name.slice('api/'.length));
-    else if (exchange.method === 'GET' || exchange.method === 'HEAD') files.serve(exchange, name);
+    else if (exchange.method === 'GET' || exchange.method === 'HEAD') void this.#file(exchange, name);
     else respondError(exchange, new ConsoleError(405, 'method', 'Use GET'));
   }
 
@@ -88,8 +108,21 @@ export class Routes {
     this.#readers.close();
   }
 
+  /** The page itself may show frames of the sandbox, where there is something to show. */
+  async #file(exchange: ConsoleExchange, name: string): Promise<void> {
+    const isPage = name === '' || name === 'index.html';
+    this.#options.files.serve(exchange, name, isPage ? await this.#sandboxOrigin(exchange) : undefined);
+  }
+
+  async #sandboxOrigin(exchange: ConsoleExchange): Promise<string | undefined> {
+    if (this.#appsOrNone === undefined) return undefined;
+    // Without a port for the sandbox, the console works without apps.
+    return this.#options.sandbox.originFor(exchange.get('host')).catch(() => undefined);
+  }
+
   async #api(exchange: ConsoleExchange, name: string): Promise<void> {
     try {
+      if (name === 'exchange') return await this.#exchange(exchange);
       // Access first: without it, requests do not even learn which routes exist.
       const admission = await this.#options.access.check(exchange);
       if ('denied' in admission) {
@@ -116,8 +149,18 @@ export class Routes {
     }
   }
 
+  /** The one route without a token: a code of a link for it. */
+  async #exchange(exchange: ConsoleExchange): Promise<void> {
+    if (exchange.method !== 'POST') throw new ConsoleError(405, 'method', 'Use POST');
+    const { code } = JSON.parse(await readText(exchange, maxCodeBytes)) as { readonly code?: unknown };
+    const outcome = this.#options.access.exchange(exchange, code);
+    if ('token' in outcome) return respondJson(exchange, 200, outcome);
+    const { status, code: reason, message } = outcome.denied;
+    throw new ConsoleError(status, reason, message);
+  }
+
   readonly #routes: readonly ApiRoute[] = [
-    view('GET', /^state$/, ({ user }) => this.#state(user)),
+    view('GET', /^state$/, ({ user, exchange }) => this.#state(user, exchange)),
     view('GET', /^feed$/, (request) => this.#feed(request)),
     view('GET', /^entries\/(\d{1,15})$/, ({ parts: [number] }) => {
       return this.#source.feed.ring.get(Number(number)) ?? missing('This message is not in the buffer any more');
@@ -175,6 +218,30 @@ export class Routes {
       this.#record(user, 'compare', { method: request.method, name: request.params?.['name'] });
       return comparison;
     }),
+    trying('POST', /^apps$/, async ({ exchange, user, body }) => {
+      const request = (await body()) as AppOpenRequest;
+      const origin = exchange.get('origin') ?? `http://${exchange.get('host')}`;
+      const view = await this.#apps.open(request, { origin, sandboxOrigin: await this.#sandboxOrigin(exchange) });
+      this.#record(user, 'apps', { uri: request.uri });
+      return view;
+    }),
+    trying('POST', /^apps\/([\w-]{1,40})\/calls$/, async ({ user, parts: [id], body }) => {
+      const request = (await body()) as AppCallRequest;
+      const started = await this.#apps.call(id as string, request);
+      this.#record(user, 'apps/calls', {
+        method: request.method,
+        name: request.params['name'] ?? request.params['uri'],
+      });
+      return started;
+    }),
+    trying('POST', /^apps\/([\w-]{1,40})\/messages$/, async ({ parts: [id], body }) => {
+      this.#apps.record(id as string, ((await body()) as { messages: readonly AppMessage[] }).messages);
+      return {};
+    }),
+    trying('POST', /^apps\/([\w-]{1,40})\/close$/, ({ parts: [id] }) => {
+      this.#apps.close(id as string);
+      return {};
+    }),
     {
       method: 'POST',
       pattern: /^operate\/([a-z-]{1,40})$/,
@@ -199,12 +266,18 @@ export class Routes {
     return this.#source.calls ?? missing('This console has no server to call');
   }
 
+  get #apps(): Apps {
+    return this.#appsOrNone ?? missing('This console has no server to call');
+  }
+
   #record(user: ConsoleUser, action: string, details?: ConsoleEvent['details']): void {
     this.#options.record?.({ user: user.id, action, ...(details === undefined ? {} : { details }) });
   }
 
-  #state(user: ConsoleUser): ConsoleState {
-    const { source, version, raw, sandboxOrigin } = this.#options;
+  async #state(user: ConsoleUser, exchange: ConsoleExchange): Promise<ConsoleState> {
+    const { source, version, raw } = this.#options;
+    const sandboxOrigin = await this.#sandboxOrigin(exchange);
+    const siblings = this.#options.siblings?.();
     const { connection } = source;
     return {
       server: source.server,
@@ -217,6 +290,7 @@ export class Routes {
       ...(connection === undefined ? {} : { connection }),
       screens: screensOf(source),
       ...(sandboxOrigin === undefined ? {} : { sandboxOrigin }),
+      ...(siblings === undefined ? {} : { siblings }),
       snippets: source.snippets,
     };
   }

@@ -3,6 +3,7 @@
 
 import { connect, inMemory } from '../client/index.ts';
 import type { Server } from '../engine/server.ts';
+import { appHostCapabilities } from '../protocol/apps.ts';
 import { formatIssues, type Validator } from '../schema/index.ts';
 import type { About, AuditPage, ConsoleState, Lists, TaskRow, Validated, ValidateRequest } from './api.ts';
 import { ConsoleCalls } from './calls.ts';
@@ -55,7 +56,8 @@ export class ServerSource implements ConsoleSource {
     const peer = { transport: 'memory', principal: consolePrincipal } as const;
     this.calls = new ConsoleCalls({
       feed: this.feed,
-      dial: (settings) => connect(inMemory(server, peer), { client, eraCache: false, ...settings }),
+      dial: (settings) =>
+        connect(inMemory(server, peer), { client, eraCache: false, capabilities: appHostCapabilities, ...settings }),
       isOwn: (entry) => this.feed.peers.get(entry.peer)?.info.principal === consolePrincipal.id,
       outputIssues: (tool, content) => issuesOf(server.catalog.tools.get(tool)?.output?.validator, content),
     });

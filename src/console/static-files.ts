@@ -53,17 +53,22 @@ export function securityHeaders(sandboxOrigin?: string): string[] {
 
 export class StaticFiles {
   readonly #folder: string | undefined;
-  readonly #headers: string[];
   #files: ReadonlyMap<string, StaticFile> | undefined;
   readonly #contents = new Map<string, { readonly bytes: Buffer; readonly etag: string }>();
 
-  constructor(folder: string | undefined, sandboxOrigin?: string) {
+  constructor(folder: string | undefined) {
     this.#folder = folder ?? findFolder();
-    this.#headers = securityHeaders(sandboxOrigin);
   }
 
-  /** `name`: the path below the console, without a slash at the start. */
-  serve(exchange: ConsoleExchange, name: string): void {
+  /** The contents of the first file whose name matches. */
+  contents(pattern: RegExp): Buffer | undefined {
+    this.#files ??= this.#find();
+    const name = [...this.#files.keys()].find((each) => pattern.test(each));
+    return name === undefined ? undefined : this.#read((this.#files.get(name) as StaticFile).path).bytes;
+  }
+
+  /** `name`: the path below the console, without a slash at the start. `sandboxOrigin`: where apps are shown. */
+  serve(exchange: ConsoleExchange, name: string, sandboxOrigin?: string): void {
     this.#files ??= this.#find();
     const file = this.#files.get(name === '' ? 'index.html' : name);
     if (file === undefined) return this.#missing(exchange, name);
@@ -74,7 +79,8 @@ export class StaticFiles {
     const { bytes, etag } = this.#read(
       encoding === undefined ? file.path : (file.compressed.get(encoding.name) as string),
     );
-    const headers = [...this.#headers, 'Cache-Control', 'no-cache', 'ETag', etag, 'Vary', 'Accept-Encoding'];
+    const headers = [...securityHeaders(sandboxOrigin), 'Cache-Control', 'no-cache'];
+    headers.push('ETag', etag, 'Vary', 'Accept-Encoding');
     if (exchange.get('if-none-match') === etag) return exchange.respond(304, headers);
     headers.push('Content-Type', file.type);
     if (encoding !== undefined) headers.push('Content-Encoding', encoding.name);
@@ -86,7 +92,7 @@ export class StaticFiles {
     const text = isBuilt
       ? `There is no file ${JSON.stringify(name.slice(0, 200))} here.\n`
       : 'The files of the console are missing from this installation. Install the package again, or run "npm run build".\n';
-    const headers = [...this.#headers, 'Content-Type', 'text/plain; charset=utf-8', 'Cache-Control', 'no-store'];
+    const headers = [...securityHeaders(), 'Content-Type', 'text/plain; charset=utf-8', 'Cache-Control', 'no-store'];
     exchange.respond(isBuilt ? 404 : 503, headers, text);
   }
 

@@ -27,7 +27,14 @@ const routes = [
   'POST calls/c1/input',
   'POST calls/c1/cancel',
   'POST compare',
+  'POST subscriptions',
+  'POST subscriptions/end',
+  'POST apps',
+  'POST apps/x/calls',
+  'POST apps/x/messages',
+  'POST apps/x/close',
   'POST operate/cancel-task',
+  'POST operate/end-session',
   'GET nothing',
 ] as const;
 
@@ -191,4 +198,29 @@ test('a console listens on loopback addresses only', async () => {
   const console = createConsole(someServer());
   open.push(console);
   await expect(console.listen({ host: '0.0.0.0' })).rejects.toThrow('loopback');
+});
+
+test('the code of a link is exchanged once, and a second use ends the token it was exchanged for', async () => {
+  const page = createConsole(someServer());
+  open.push(page);
+  const { oneTimeLink, origin, link } = await page.listen();
+  const url = `${origin}/console/api/exchange`;
+  const exchange = (code: string, headers: Record<string, string> = {}) =>
+    rawRequest(url, { method: 'POST', body: JSON.stringify({ code }), headers });
+  const first = oneTimeLink();
+  const code = new URL(first).hash.slice('#c='.length);
+  expect(first).not.toContain(new URL(link).hash.slice('#t='.length));
+  expect((await exchange(code, { Origin: 'https://evil.example' })).status).toBe(403);
+  const answer = await exchange(code);
+  expect(answer.status).toBe(200);
+  const { token } = JSON.parse(answer.text) as { token: string };
+  const client = new ConsoleClient(`${origin}/console/#t=${token}`);
+  await client.get('state');
+  expect((await exchange(code)).status).toBe(401);
+  await expect(client.get('state')).rejects.toThrow('401');
+  // The printed link is another one.
+  await new ConsoleClient(link).get('state');
+  for (let n = 0; n < 5; n++) await exchange('guessed');
+  expect((await exchange('guessed')).status).toBe(429);
+  expect((await rawRequest(url)).status).toBe(405);
 });

@@ -43,9 +43,12 @@ test('the page is served with a policy that allows nothing of other origins', as
     'referrer-policy': 'no-referrer',
     'cross-origin-opener-policy': 'same-origin',
   });
+  // Apps are shown on an origin of their own.
+  const [sandbox] = /http:\/\/127\.0\.0\.1:\d+/.exec(String(headers['content-security-policy'])) ?? [];
+  expect(sandbox).not.toBe(new URL(base).origin);
   expect(headers['content-security-policy']).toBe(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-      "frame-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+      `frame-src ${sandbox}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'`,
   );
   expect((await rawRequest(base)).headers['location']).toBe('console/');
   expect((await rawRequest(base.replace('/console', '/'))).headers['location']).toBe('/console/');

@@ -5,14 +5,16 @@ import { connectionFlags, connectionHelp, connectOptions, targetHelp } from '../
 import { readArgs } from '../parse-args.ts';
 import { openOutput } from '../ui/output.ts';
 
-const help = `Usage: mooring inspect <server> [options]
+const help = `Usage: mooring inspect <server>… [options]
+       mooring inspect --config FILE [options]
        mooring inspect --wrap [options] -- COMMAND …
        mooring inspect --proxy URL [options]
        mooring inspect --open FILE [options]
 
 Shows a server in the browser: its tools, resources and prompts with forms to try them, and every message.
 
-  <server>      connect to it as a client
+  <server>      connect to it as a client; several servers are tabs of one page
+  --config FILE without <server>: all servers of that file
   --wrap        run a server's command in a client's place and show what the two say to each other. Put this command
                 into the client's configuration: bytes, signals and the exit code are those of COMMAND
   --proxy URL   the same for a server on HTTP: clients connect to the address that is printed
@@ -65,22 +67,38 @@ export async function run(args: readonly string[]): Promise<number> {
     return app.inspectThroughProxy(values.proxy, portOf('--proxy-port', values['proxy-port']), settings);
   }
   if (values.open !== undefined) return app.inspectRecording(values.open, settings);
-  const { findTarget } = await import('../../app/targets.ts');
-  // Several words are a command line that was not quoted.
-  const words = [...positionals, ...command];
+  const { findTargets } = await import('../../app/targets.ts');
+  // After "--" there is one command line, whatever its words are.
   const found =
-    words.length === 1
-      ? await findTarget(words[0] as string, values.config)
-      : { label: words.join(' '), target: words as readonly string[] };
-  const auth = app.recordAuthSteps(settings.raw);
-  const options = await connectOptions(found, values, {}, out, auth.fetch);
-  const hasAuth = options.authorizer !== undefined;
-  return app.inspectTarget(found, options, hasAuth ? auth : undefined, settings);
+    command.length > 0
+      ? [{ label: [...positionals, ...command].join(' '), target: [...positionals, ...command] as readonly string[] }]
+      : await findTargets(positionals, values.config);
+  if (found.length > 1 && (values.token !== undefined || values.header !== undefined)) {
+    throw new UsageError('--token and --header work with one server: they would be sent to all of them');
+  }
+  const targets = await Promise.all(
+    found.map(async (each) => {
+      const auth = app.recordAuthSteps(settings.raw);
+      const connect = await connectOptions(each, values, {}, out, auth.fetch);
+      return { ...each, connect, auth: connect.authorizer === undefined ? undefined : auth };
+    }),
+  );
+  const [only] = targets;
+  if (only === undefined) throw new UsageError(`${values.config} has no servers`);
+  if (targets.length > 1) return app.inspectTargets(targets, settings);
+  return app.inspectTarget(only, only.connect, only.auth, settings);
+}
+
+interface Ways {
+  readonly wrap?: boolean;
+  readonly proxy?: string;
+  readonly open?: string;
+  readonly config?: string;
 }
 
 /** Exactly one of the four ways. */
 function checkWays(
-  { wrap, proxy, open }: { readonly wrap?: boolean; readonly proxy?: string; readonly open?: string },
+  { wrap, proxy, open, config }: Ways,
   positionals: readonly string[],
   command: readonly string[],
 ): void {
@@ -91,7 +109,7 @@ function checkWays(
   const isTooMuch = chosen > 1 || (chosen === 1 && (positionals.length > 0 || (wrap !== true && command.length > 0)));
   if (isTooMuch)
     throw new UsageError('Give a server, --wrap, --proxy or --open, not several. See "mooring inspect --help"');
-  if (chosen === 0 && positionals.length + command.length === 0) {
+  if (chosen === 0 && positionals.length + command.length === 0 && config === undefined) {
     throw new UsageError('Usage: mooring inspect <server>. See "mooring inspect --help"');
   }
 }

@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { ConnectOptions, Target } from '../../client/index.ts';
 import type { AuthStep } from '../api.ts';
-import { type Console, type ConsoleAccessOptions, consoleOf } from '../console.ts';
+import { type Console, type ConsoleAccessOptions, consoleOf, consolesOf } from '../console.ts';
 import type { ConsoleSource } from '../contract.ts';
 import { maxRecordingBytes, parseRecording, restoreRecording } from '../recording.ts';
 import { version } from '../version.ts';
@@ -36,6 +36,21 @@ export interface InspectServerOptions extends InspectConsoleOptions {
 export function inspectServer(target: Target, options: InspectServerOptions): Console {
   const { label, connect, auth, raw = false } = options;
   return withRecording(new InspectSource({ target, label, connect, raw, version, ...(auth && { auth }) }), options);
+}
+
+/** A server among several. */
+export interface InspectedServer extends Pick<InspectServerOptions, 'label' | 'connect' | 'auth'> {
+  readonly target: Target;
+}
+
+/** The consoles of several servers on one port. */
+export function inspectServers(servers: readonly InspectedServer[], options: InspectConsoleOptions): Console {
+  const { raw = false } = options;
+  const sources = servers.map(
+    ({ target, label, connect, auth }) =>
+      new InspectSource({ target, label, connect, raw, version, ...(auth && { auth }) }),
+  );
+  return consolesOf(sources, options, raw);
 }
 
 /** A command that is run in the client's place, and the console that shows its messages. */

@@ -8,6 +8,7 @@ import {
   connect,
   type Target,
 } from '../../client/index.ts';
+import { appHostCapabilities } from '../../protocol/apps.ts';
 import { handshakeRevisions, statelessRevisions } from '../../protocol/revisions/index.ts';
 import { formatIssues } from '../../schema/index.ts';
 import type {
@@ -134,6 +135,7 @@ export class InspectSource implements ConsoleSource {
     let description: string | undefined;
     const connected = await connect(target as string, {
       client,
+      capabilities: appHostCapabilities,
       ...options,
       ...settings,
       handlers: { ...settings.handlers, ...(options.handlers?.roots && { roots: options.handlers.roots }) },

@@ -98,6 +98,7 @@ function Navigation(): JSX.Element {
           <Text text={state.value?.server.title ?? state.value?.server.name ?? 'Mooring'} />
         </span>
       </p>
+      <Servers />
       <nav aria-label="Screens">
         <ul>
           {shownScreens.value.map(({ name, title }) => (
@@ -123,6 +124,34 @@ function Navigation(): JSX.Element {
         </div>
       </div>
     </header>
+  );
+}
+
+/** The other servers of `inspect` with several, as tabs. Each is a page of its own. */
+function Servers(): JSX.Element | null {
+  const siblings = state.value?.siblings ?? [];
+  if (siblings.length < 2) return null;
+  const own = location.pathname.replace(/\/$/, '');
+  return (
+    <nav aria-label="Servers" class="servers">
+      <ul>
+        {siblings.map(({ name, path, status }) => (
+          <li key={path}>
+            <a
+              href={`${path}/${link(route.value.screen)}`}
+              aria-current={path === own ? 'page' : undefined}
+              class={`is-${status}`}
+            >
+              <span class="dot" aria-hidden="true" />
+              <span>
+                <Text text={name} />
+              </span>
+              {status !== 'connected' && <span class="sr-only">({status})</span>}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
   );
 }
 

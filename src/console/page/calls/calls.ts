@@ -1,14 +1,15 @@
 // Calls that this tab started. Their updates arrive with the feed.
 
 import { signal } from '@preact/signals';
-import type { CallRequest, CallStarted, InputAnswer } from '../../api.ts';
+import type { CallRequest, CallStarted, InputAnswer, JsonObject } from '../../api.ts';
 import { FieldReader } from '../forms/field.ts';
 import { formatJson, parseJson } from '../forms/json-text.ts';
 import type { Schema } from '../forms/merge.ts';
 import { withoutSecrets } from '../forms/secrets.ts';
 import { post } from '../server.ts';
 
-const ownKey = 'mooring-console-calls';
+/** With the path: several servers of one program are pages of the same origin. */
+const ownKey = `mooring-console-calls:${location.pathname}`;
 /** Own calls that a reload still knows. */
 const maxOwn = 20;
 
@@ -26,10 +27,23 @@ function readOwn(): readonly string[] {
   }
 }
 
-export async function startCall(place: string, request: CallRequest): Promise<void> {
-  const { call } = await post<CallStarted>('calls', request);
+const callArguments = new Map<string, string>();
+
+/** The arguments of a call of this page. */
+export function argumentsOf(call: string): JsonObject {
+  return JSON.parse(callArguments.get(call) ?? '{}') as JsonObject;
+}
+
+export function addOwnCall(call: string): void {
   ownCalls.value = [...ownCalls.value, call].slice(-maxOwn);
   sessionStorage.setItem(ownKey, JSON.stringify(ownCalls.value));
+}
+
+export async function startCall(place: string, request: CallRequest): Promise<void> {
+  const { call } = await post<CallStarted>('calls', request);
+  addOwnCall(call);
+  callArguments.set(call, request.argumentsText ?? '{}');
+  for (const old of callArguments.keys()) if (callArguments.size > maxOwn) callArguments.delete(old);
   shownCalls.value = new Map([...shownCalls.value, [place, call]]);
 }
 

@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { CallComparison, JsonObject } from '../../api.ts';
+import { ToolApp, uiOf } from '../apps/tool-app.tsx';
 import { keepArguments, keptArguments, startCall } from '../calls/calls.ts';
 import { Result, ResultText } from '../calls/result.tsx';
 import { Badge, CopyButton, Dialog, Empty, Problem, Text } from '../components/basics.tsx';
@@ -53,12 +54,15 @@ const isDestructive = (tool: JsonObject): boolean => {
 
 function Marks({ tool }: { tool: JsonObject }): JSX.Element {
   const { readOnlyHint, idempotentHint, openWorldHint } = annotationsOf(tool);
+  const { uri, isForAppsOnly } = uiOf(tool);
   return (
     <span class="tool-marks">
       {readOnlyHint === true && <Badge tone="good">read-only</Badge>}
       {isDestructive(tool) && <Badge tone="bad">destructive</Badge>}
       {idempotentHint === true && readOnlyHint !== true && <Badge>idempotent</Badge>}
       {openWorldHint === true && <Badge>open world</Badge>}
+      {uri !== undefined && <Badge tone="accent">app</Badge>}
+      {isForAppsOnly && <Badge>for apps only</Badge>}
     </span>
   );
 }
@@ -164,6 +168,7 @@ function Tool({ tool }: { tool: JsonObject }): JSX.Element {
         )}
       </form>
       {comparison.value === undefined ? <Result place={place} /> : <Comparison comparison={comparison.value} />}
+      {comparison.value === undefined && <ToolApp tool={tool} place={place} />}
       <Schemas tool={tool} />
       {asked.value !== undefined && (
         <Dialog title="Run a destructive tool?" onClose={() => (asked.value = undefined)}>
