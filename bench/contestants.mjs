@@ -241,7 +241,21 @@ export function versionOf(name) {
   return folder && require(`${folder}/${name}/package.json`).version;
 }
 
-export const contestants = { stdio, http, guard, schema, client, notes, profiles, tasks };
+/** @type {Contestant[]} */
+const consoles = [
+  { id: 'off', name: 'mooring, no console', file: 'mooring-stdio.mjs' },
+  {
+    id: 'unwatched',
+    name: 'mooring, console without a page',
+    file: 'mooring-console-stdio.mjs',
+    env: { BENCH_CONSOLE: 'unwatched' },
+  },
+  { id: 'watched', name: 'mooring, console with a page', file: 'mooring-console-stdio.mjs' },
+  { id: 'bare', name: 'bare script', file: 'bare-stdio.mjs', bare: true },
+  { id: 'wrap', name: 'inspect --wrap around the bare script', file: 'wrap-stdio.mjs' },
+].map((one) => ({ ...one, eras: both, needsExport: 'serveStdio', needsFile: 'console.js' }));
+
+export const contestants = { stdio, http, guard, schema, client, notes, profiles, tasks, console: consoles };
 export const peerPackages = [...new Set([...stdio, ...http, ...client, ...notes].flatMap(({ needs = [] }) => needs))];
 
 /**

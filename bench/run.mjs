@@ -10,6 +10,7 @@ import { efforts, runSuite } from './lib/suite.mjs';
 import { markdown } from './lib/table.mjs';
 import { client } from './suites/client.mjs';
 import { connections } from './suites/connections.mjs';
+import { consoleSuite } from './suites/console.mjs';
 import { guard } from './suites/guard.mjs';
 import { http } from './suites/http.mjs';
 import { notes } from './suites/notes.mjs';
@@ -21,7 +22,21 @@ import { stdio } from './suites/stdio.mjs';
 import { streams } from './suites/streams.mjs';
 import { tasks } from './suites/tasks.mjs';
 
-const suites = [stdio, start, http, guard, schema, sessions, streams, client, connections, notes, profiles, tasks];
+const suites = [
+  stdio,
+  start,
+  http,
+  guard,
+  schema,
+  sessions,
+  streams,
+  client,
+  connections,
+  notes,
+  profiles,
+  tasks,
+  consoleSuite,
+];
 const usage = `node bench/run.mjs [suite…] [options]
 
   suites     ${suites.map(({ id }) => id).join(', ')}; without a name: all that our build can take part in
@@ -61,7 +76,7 @@ if (unknown.length > 0 || (rounds !== undefined && !(Number.isInteger(rounds) &&
 }
 
 /** @param {typeof suites[number]} suite */
-const oursTakesPart = ({ transport }) => field(transport, ['mooring']).present.length > 0;
+const oursTakesPart = ({ transport }) => field(transport, ['mooring', 'off']).present.length > 0;
 const chosen = suites.filter((suite) =>
   positionals.length > 0 ? positionals.includes(suite.id) : oursTakesPart(suite),
 );

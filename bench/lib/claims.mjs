@@ -136,6 +136,36 @@ const perEra = (era) => {
       value: (rows) => figure(ours(rows, era, 'rate-audit'), 'echoShare', 'median'),
     },
     {
+      suite: 'console',
+      text: `${on}: CPU of a call with a console that no page watches, above one without`,
+      at: 'most',
+      goal: 0.01,
+      as: 'share',
+      value: (rows) => {
+        const [on, off] = ['unwatched', 'off'].map((id) => figure(ours(rows, era, id), 'cpuUs', 'min'));
+        return on === undefined || off === undefined ? undefined : on / off - 1;
+      },
+    },
+    {
+      suite: 'console',
+      text: `${on}: a page that watches 1,000 calls per second, share of a core`,
+      at: 'most',
+      goal: 0.05,
+      as: 'share',
+      value: (rows) => {
+        const [on, off] = ['watched', 'off'].map((id) => figure(ours(rows, era, id), 'core', 'median'));
+        return on === undefined || off === undefined ? undefined : on - off;
+      },
+    },
+    {
+      suite: 'console',
+      text: `${on}: inspect --wrap, CPU per message`,
+      at: 'most',
+      goal: 20,
+      unit: 'µs',
+      value: (rows) => figure(ours(rows, era, 'wrap'), 'messageUs', 'min'),
+    },
+    {
       suite: 'streams',
       text: `${on}: heap of an open stream`,
       at: 'most',

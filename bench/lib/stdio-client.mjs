@@ -66,10 +66,11 @@ export class StdioClient {
   }
 
   /**
-   * Keeps `inFlight` requests open for `ms`, so that slow and fast servers are measured equally long.
-   * @param {Call} call @param {{ inFlight: number, ms: number }} plan
+   * Keeps `inFlight` requests open for `ms`, so that slow and fast servers are measured equally long. With `perSec`, sends
+   * `inFlight` at a time and so many a second, whenever they are answered.
+   * @param {Call} call @param {{ inFlight: number, ms: number, perSec?: number }} plan
    */
-  async load(call, { inFlight, ms }) {
+  async load(call, { inFlight, ms, perSec }) {
     const answerBytes = await this.check(call);
     const template = new Template(this.#era, call);
     /** @type {number[]} */
@@ -79,6 +80,8 @@ export class StdioClient {
     let sent = 0;
     let done = 0;
     let sentAt = begun;
+    /** @type {NodeJS.Timeout | undefined} */
+    let pacer;
     const send = (/** @type {number} */ count) => {
       sentAt = performance.now();
       this.#write(template.fill(this.#nextId, count));
@@ -98,12 +101,24 @@ export class StdioClient {
         done = answered;
         const now = performance.now();
         if (inFlight === 1) latencies.push(now - sentAt);
-        if (now - begun < ms) send(fresh);
-        else if (done === sent) resolve(undefined);
+        if (now - begun >= ms) {
+          if (done === sent) resolve(undefined);
+        } else if (perSec === undefined) send(fresh);
       };
       send(inFlight);
+      if (perSec === undefined) return;
+      pacer = setInterval(
+        () => {
+          // By the clock: timers come late.
+          const due = Math.trunc(((performance.now() - begun) / 1000) * perSec) - sent;
+          if (performance.now() - begun < ms && due >= inFlight) send(due);
+          else if (performance.now() - begun >= ms && done === sent) resolve(undefined);
+        },
+        (inFlight / perSec) * 1000,
+      );
     });
     await within(all, ms + patienceMs, `no end of ${call}`).finally(() => {
+      clearInterval(pacer);
       this.#onData = () => {};
     });
     const seconds = (performance.now() - begun) / 1000;
