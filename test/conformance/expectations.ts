@@ -51,6 +51,29 @@ export const headerChecks: readonly Allowance[] = [
 /** Scenarios of the extension io.modelcontextprotocol/tasks. */
 export const isTask = (scenario: string): boolean => scenario.startsWith('tasks-');
 
+/** The scenarios of tasks that the suite checks; over a pipe they run one by one, since the suite has no group of them. */
+export const taskScenarios = [
+  'tasks-lifecycle',
+  'tasks-capability-negotiation',
+  'tasks-wire-fields',
+  'tasks-request-state-removal',
+  'tasks-mrtr-input',
+  'tasks-request-headers',
+  'tasks-dispatch-and-envelope',
+  'tasks-required-task-error',
+  'tasks-mrtr-composition',
+] as const;
+
+/** Single checks of tasks that presuppose HTTP headers. */
+export const taskHeaderChecks: readonly Allowance[] = [
+  'tasks-headers-reject-mismatched-method',
+  'sep-2663-server-rejects-mismatched-mcp-name-on-tasks-get',
+].map((check) => ({
+  scenario: 'tasks-request-headers',
+  check,
+  reason: 'there are no headers on a pipe that could disagree with the body',
+}));
+
 /** The one scenario of tasks that the suite always skips. */
 export const neverRun: Allowance = {
   scenario: 'tasks-status-notifications',

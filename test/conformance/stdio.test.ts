@@ -2,7 +2,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeConcurrent } from '../support/concurrent-suites.ts';
 import type { Bridge } from './bridge.ts';
-import { headerChecks, headerScenarios, missingIn, noPolling } from './expectations.ts';
+import {
+  headerChecks,
+  headerScenarios,
+  missingIn,
+  noPolling,
+  taskHeaderChecks,
+  taskScenarios,
+} from './expectations.ts';
 import { complaints, without } from './outcome.ts';
 import { type PinnedRevision, startPinProxy } from './pin-proxy.ts';
 import { runServerSuite } from './run-suite.ts';
@@ -30,6 +37,14 @@ describeConcurrent('as it is', () => {
     const run = without(await runServerSuite({ url: bridge.url, specVersion: '2026-07-28' }), headerScenarios);
     expect(complaints(run, headerChecks)).toEqual([]);
     expect(run.scenarios.size).toBe(38);
+  });
+
+  test('over stdio all nine scenarios of tasks pass but their checks of headers', {
+    timeout: 2 * timeout,
+  }, async () => {
+    const run = await runServerSuite({ url: bridge.url, scenarios: taskScenarios, atOnce: 2 });
+    expect(complaints(run, taskHeaderChecks)).toEqual([]);
+    expect(run.scenarios.size).toBe(9);
   });
 });
 

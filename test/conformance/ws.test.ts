@@ -1,7 +1,7 @@
 // The official suite checks the WebSocket transport of `serve everything --http`, through the bridge, in both eras.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Bridge } from './bridge.ts';
-import { headerChecks, headerScenarios, noPolling } from './expectations.ts';
+import { headerChecks, headerScenarios, noPolling, taskHeaderChecks, taskScenarios } from './expectations.ts';
 import { complaints, without } from './outcome.ts';
 import { startPinProxy } from './pin-proxy.ts';
 import { runServerSuite } from './run-suite.ts';
@@ -43,4 +43,12 @@ test('over WebSocket the scenarios of 2026-07-28 pass that do not check HTTP hea
   const run = without(await runServerSuite({ url: bridge.url, specVersion: '2026-07-28' }), headerScenarios);
   expect(complaints(run, headerChecks)).toEqual([]);
   expect(run.scenarios.size).toBe(38);
+});
+
+test('over WebSocket all nine scenarios of tasks pass but their checks of headers', {
+  timeout: 2 * timeout,
+}, async () => {
+  const run = await runServerSuite({ url: bridge.url, scenarios: taskScenarios, atOnce: 2 });
+  expect(complaints(run, taskHeaderChecks)).toEqual([]);
+  expect(run.scenarios.size).toBe(9);
 });
