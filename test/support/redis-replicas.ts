@@ -36,7 +36,9 @@ export class RedisReplicas implements ReplicaGroup {
     const stores = await openRedis({ url, name: 'replica', keys: [this.#key], ...settings });
     const store = noted(stores.store, this.reads, this.written);
     const tasks = { store: stores.tasks };
-    const server = createServer({ name: 'replica', version: '1', key: this.#key, store, bus: stores.bus, tasks });
+    const { bus } = stores;
+    // What is logged while Redis is away would only be noise.
+    const server = createServer({ name: 'replica', version: '1', logger: false, key: this.#key, store, bus, tasks });
     install(server);
     const { sharedEventLog, monitor } = stores;
     const http = await serveHttp(server, { port: 0, graceMs: 100, sharedEventLog, monitors: [monitor], ...options });
@@ -45,7 +47,7 @@ export class RedisReplicas implements ReplicaGroup {
       proxy,
       server,
       http,
-      bus: stores.bus,
+      bus,
       client: new HttpTestClient(http.port),
       // Only the connection that waits for messages.
       pause: () => proxy.pause('XREAD'),

@@ -55,7 +55,7 @@ export interface HttpLimits {
   readonly maxRevokedSessionsPerCaller: number;
   /**
    * How long a session that was looked up before is served while its store cannot be asked; stops an ended session from being
-   * served for long where a network is cut. 503 after that. `Infinity`: for as long as it takes.
+   * served for long where a network is cut. 503 after that. 0: at once; `Infinity`: never.
    */
   readonly maxStaleMs: number;
   /** Proxies limit headers to 4 to 8 KiB: the facts of a longer session id are stored instead. */
@@ -106,7 +106,8 @@ export function resolveHttpLimits(given: Partial<HttpLimits> = {}): HttpLimits {
     if (value === undefined) continue;
     if (!Object.hasOwn(defaultHttpLimits, name))
       throw new TypeError(`Unknown limit ${name}; use one of ${Object.keys(defaultHttpLimits).join(', ')}`);
-    if (typeof value !== 'number' || !(value > 0)) throw new TypeError(`The limit ${name} must be a number above 0`);
+    const isValid = typeof value === 'number' && (value > 0 || (value === 0 && name === 'maxStaleMs'));
+    if (!isValid) throw new TypeError(`The limit ${name} must be a number above 0`);
     limits[name] = value;
   }
   return limits as unknown as HttpLimits;

@@ -222,8 +222,8 @@ export class SessionIds {
   #unrevoked(session: OpenedSession, nowMs: number): OpenedSession | undefined | Promise<OpenedSession | undefined> {
     if (session.isExpired(nowMs)) return undefined;
     if (this.#checked.isCurrent(session, nowMs)) return session;
-    session.cachedState = undefined;
     const found = (mark: Json | undefined): OpenedSession | undefined => {
+      session.cachedState = undefined;
       if (mark !== undefined) return undefined;
       session.checkedAtMs = nowMs;
       return session;

@@ -26,8 +26,11 @@ export function parseEventId(id: string): EventPosition | undefined {
   const match = /^([ps][0-9a-f]{8}-[0-9a-z]{1,12})\.(\d{1,15})$/.exec(id);
   if (match === null) return undefined;
   const stream = match[1] as string;
-  return { kind: stream.startsWith(prefixes.post) ? 'post' : 'standalone', stream, sequence: Number(match[2]) };
+  return { kind: isPostStream(stream) ? 'post' : 'standalone', stream, sequence: Number(match[2]) };
 }
+
+/** Whether a stream began as the response to a POST, by its name. */
+export const isPostStream = (stream: string): boolean => stream.startsWith(prefixes.post);
 
 /** The process that a stream belongs to, by its name. */
 export const processOf = (stream: string): string => stream.slice(1, 9);

@@ -5,14 +5,16 @@ import { isObject } from '../../../protocol/json-rpc.ts';
 import type { Json, RequestId } from '../../../protocol/model.ts';
 import type { Bus, EventLog, LoggedEvent, SharedEventLog, SharedStream } from '../../../protocol/ports.ts';
 import { createEventLog } from './event-log.ts';
-import { processOf } from './resumable-stream.ts';
+import { isPostStream, processOf } from './resumable-stream.ts';
 
 /** How long another process may take to send logged events. */
 const timeoutMs = 5_000;
 
 export function shareEventLog(bus: Bus, serverName: string, shared?: SharedEventLog): EventLog {
   const topic = `events ${serverName}`;
-  const own = createEventLog({}, Date.now, (...removed) => shared?.remove(...removed));
+  const own = createEventLog({}, Date.now, (session, stream, sequence) => {
+    if (isPostStream(stream)) shared?.remove(session, stream, sequence);
+  });
   bus.listen(topic, async (data) => {
     if (!isObject(data)) return null;
     const { session, stream, sequence } = data as { session: string; stream: string; sequence: number };
@@ -23,7 +25,8 @@ export function shareEventLog(bus: Bus, serverName: string, shared?: SharedEvent
   const log: EventLog = {
     append(session, stream, event, caller) {
       own.append(session, stream, event, caller);
-      shared?.append(session, stream, event);
+      // Standalone streams carry changes, which every process remembers by itself: one change may reach thousands of streams.
+      if (isPostStream(stream)) shared?.append(session, stream, event);
     },
     forget: (session) => own.forget(session),
     after(session, stream, sequence) {
