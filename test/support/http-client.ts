@@ -55,10 +55,12 @@ export function parseEvents(text: string): StreamEvent[] {
 
 export class HttpTestClient {
   readonly #port: number;
-  readonly #agent = new Agent({ keepAlive: true });
+  readonly #agent: Agent;
 
-  constructor(port: number) {
+  /** `keepAlive`: whether connections are used again. */
+  constructor(port: number, { keepAlive = true } = {}) {
     this.#port = port;
+    this.#agent = new Agent({ keepAlive });
   }
 
   close(): void {

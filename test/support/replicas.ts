@@ -11,6 +11,29 @@ export interface Replica extends Omit<TestProcess, 'bus'> {
   readonly server: Server;
   readonly http: HttpServer;
   readonly client: HttpTestClient;
+  /** As when the process is killed: its connections break, and what it still does has no effect. */
+  kill(): void;
+}
+
+/** The store as one process reaches it. */
+class StoreOfProcess implements ExpiringStore {
+  readonly #store: ExpiringStore;
+  isLost = false;
+
+  constructor(store: ExpiringStore) {
+    this.#store = store;
+  }
+
+  get: ExpiringStore['get'] = (key) => this.#reach(() => this.#store.get(key));
+  set: ExpiringStore['set'] = (...args) => this.#reach(() => this.#store.set(...args));
+  add: ExpiringStore['add'] = (...args) => this.#reach(() => this.#store.add(...args));
+  replace: ExpiringStore['replace'] = (...args) =>
+    this.#reach(() => this.#store.replace?.(...args) as Promise<boolean>);
+  delete: ExpiringStore['delete'] = (key) => this.#reach(() => this.#store.delete(key));
+
+  #reach<T>(call: () => T | Promise<T>): T | Promise<T> {
+    return this.isLost ? new Promise<T>(() => {}) : call();
+  }
 }
 
 /** Servers that share everything, whatever connects them. */
@@ -67,10 +90,17 @@ export class Replicas implements ReplicaGroup {
 
   async start(install: (server: Server) => void, options: HttpOptions = {}): Promise<Replica> {
     const joined = await this.buses.join();
-    const server = createServer({ name: 'replica', version: '1', key: this.#key, store: this.store, bus: joined.bus });
+    const store = new StoreOfProcess(this.store);
+    const server = createServer({ name: 'replica', version: '1', key: this.#key, store, bus: joined.bus });
     install(server);
     const http = await serveHttp(server, { port: 0, graceMs: 100, ...options });
-    const replica = { ...joined, server, http, client: new HttpTestClient(http.port) };
+    const client = new HttpTestClient(http.port);
+    const kill = (): void => {
+      store.isLost = true;
+      joined.leave();
+      client.close();
+    };
+    const replica = { ...joined, server, http, client, kill };
     this.all.push(replica);
     return replica;
   }

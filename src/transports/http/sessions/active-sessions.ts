@@ -65,6 +65,9 @@ export class ActiveSession {
   get key(): string {
     return this.opened.key;
   }
+  get ended(): boolean {
+    return this.#ended;
+  }
   get expiresAtMs(): number {
     return this.opened.expiresAtMs;
   }
