@@ -65,8 +65,8 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
     await printSetup(served.url, settled, authentication !== undefined, showSetup, logger);
     return served;
   }
-  worker.own(async () => {
-    await served.close();
+  worker.own(async (portIsShared) => {
+    await served.close({ portIsShared });
     await ready.server.close();
   }, reload);
   worker.listening(served.url);
@@ -118,6 +118,7 @@ function chosen({ settings, values }: ResolvedSettings): HttpOptions {
     ...explicit('allowedOrigins'),
     ...explicit('publicUrl'),
     ...explicit('metricsPath'),
+    ...explicit('drainDelayMs'),
     ...(http.unsafeNoAuth ? { allowUnauthenticated: true } : {}),
   };
 }

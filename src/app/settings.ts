@@ -87,6 +87,8 @@ export interface HttpSettings {
   readonly allowedOrigins: readonly string[];
   readonly publicUrl: string | undefined;
   readonly metricsPath: string | undefined;
+  /** How long requests are still served after SIGTERM, while `/readyz` reports 503. */
+  readonly drainDelayMs: number;
   /** How many processes serve. Undefined: this one, without others. */
   readonly workers?: number | 'auto' | undefined;
   /** Absent: plain HTTP. */

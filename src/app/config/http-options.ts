@@ -87,6 +87,16 @@ export const httpOptions: readonly Option[] = [
     about: 'serve with several processes that share the port; auto: one for each core; default: this process only',
   },
   {
+    key: 'http.drainDelayMs',
+    kind: 'integer',
+    default: 0,
+    section: 'http',
+    flag: 'drain-delay',
+    metavar: 'MS',
+    env: 'MOORING_DRAIN_DELAY_MS',
+    about: 'after SIGTERM, serve as before for so many milliseconds while /readyz reports 503, for load balancers',
+  },
+  {
     key: 'http.tls.cert',
     kind: 'path',
     security: true,

@@ -1,7 +1,17 @@
 // The type of a setting. Its rows are in options.ts.
 
 /** How a value is written on the command line and in the environment. */
-export type OptionKind = 'text' | 'path' | 'number' | 'count' | 'bytes' | 'switch' | 'texts' | 'paths' | 'tree';
+export type OptionKind =
+  | 'text'
+  | 'path'
+  | 'number'
+  | 'count'
+  | 'integer'
+  | 'bytes'
+  | 'switch'
+  | 'texts'
+  | 'paths'
+  | 'tree';
 
 export interface Option {
   /** Key in the configuration file, with dots. */

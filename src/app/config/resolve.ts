@@ -193,6 +193,7 @@ function toSettings(values: SettingValues): Settings {
       allowedOrigins: get('http.allowedOrigins'),
       publicUrl: get('http.publicUrl'),
       workers: get('http.workers'),
+      drainDelayMs: get('http.drainDelayMs'),
       metricsPath: pathOf(values, 'http.metricsPath', '/metrics'),
       tls: tlsOf(values),
       unsafeNoAuth: get('http.unsafeNoAuth'),

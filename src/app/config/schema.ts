@@ -4,7 +4,7 @@
 import { gatewaySchema, upstreamSchema } from '../../gateway/config/schema.ts';
 import type { JsonSchema } from '../../schema/index.ts';
 import { type Option, options } from './options.ts';
-import { maxCount } from './values.ts';
+import { maxCount, maxInteger } from './values.ts';
 
 /** Where editors find the published schema. */
 export const schemaUrl = 'https://unpkg.com/mooring/dist/mooring.schema.json';
@@ -98,6 +98,8 @@ function schemaOf({ key, kind, about, oneOf, security }: Option): JsonSchema {
       return { type: 'integer', minimum: 0, maximum: 65_535, description };
     case 'count':
       return { anyOf: [{ type: 'integer', minimum: 1, maximum: maxCount }, { const: 'auto' }], description };
+    case 'integer':
+      return { type: 'integer', minimum: 0, maximum: maxInteger, description };
     case 'bytes':
       return { type: 'integer', minimum: 1, description };
     case 'text':

@@ -42,6 +42,8 @@ export function parseValues(
       return parsePort(last, where);
     case 'count':
       return parseCount(last, where);
+    case 'integer':
+      return parseInteger(last, where);
     case 'bytes':
       return parseBytes(last, where);
     case 'path':
@@ -79,6 +81,14 @@ function parseCount(text: string, where: string): number | 'auto' {
   const number = Number(text);
   if (/^[1-9]\d{0,2}$/.test(text) && number <= maxCount) return number;
   throw new UsageError(`${where} must be a number from 1 to ${maxCount}, or auto, not ${JSON.stringify(text)}`);
+}
+
+/** Milliseconds of eleven days; more is a mistake. */
+export const maxInteger = 999_999_999;
+
+function parseInteger(text: string, where: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new UsageError(`${where} must be a number from 0 to ${maxInteger}, not ${JSON.stringify(text)}`);
 }
 
 function parseBytes(text: string, where: string): number {

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import type { StreamLogger } from '../../logging/logger.ts';
 import type { ResolvedSettings } from '../config/resolve.ts';
 import { announce, printSetup } from '../serve-http.ts';
+import type { HttpSettings } from '../settings.ts';
 import { UsageError } from '../usage-error.ts';
 import { version } from '../version.ts';
 import { supervise } from './supervisor.ts';
@@ -35,5 +36,6 @@ export async function serveWithWorkers({ workers, oneProcess, settled, showSetup
     announce(`listening on ${url}`, fields, logger);
     void printSetup(url, settled, auth !== undefined, showSetup, logger);
   };
-  process.exit(await supervise({ count, logger, onListening }));
+  const { drainDelayMs } = settled.settings.http as HttpSettings;
+  process.exit(await supervise({ count, drainDelayMs, logger, onListening }));
 }

@@ -7,6 +7,7 @@ import { createMemoryExpiringStore } from '../../engine/expiring-store.ts';
 import type { StreamLogger } from '../../logging/logger.ts';
 import { ownProcess } from '../../transports/http/node/own-process.ts';
 import { BusRelay } from './bus-relay.ts';
+import { recoverConnections } from './lost-connections.ts';
 import { callStore, type FromWorker, relayTopics, type StoreCall, type ToWorker, workerVariable } from './worker.ts';
 
 /** So many failures in that time end the supervisor: something is wrong that a restart does not fix. */
@@ -14,11 +15,13 @@ const maxFailures = 5;
 const failureWindowMs = 60_000;
 /** The wait before a worker is replaced that failed: doubled with each failure. */
 const firstDelayMs = 250;
-/** How much longer than its own grace period a worker may take to end. */
+/** How long workers may take to drain before they are killed: longer than their own grace period. */
 const endTimeoutMs = 15_000;
 
 export interface SuperviseOptions {
   readonly count: number;
+  /** How long workers still serve when the server ends. */
+  readonly drainDelayMs: number;
   readonly logger: StreamLogger;
   /** Called when all workers listen for the first time. */
   readonly onListening: (url: string) => void;
@@ -35,9 +38,12 @@ class Supervisor {
   readonly #relay = new BusRelay();
   readonly #children = new Set<Child>();
   readonly #listening = new Set<Child>();
+  /** Workers that end as soon as another one listens in their place. */
+  readonly #leaving = new Set<Child>();
   /** Times of the last failures. */
   #failures: number[] = [];
   #announced = false;
+  #restarting = false;
   #ending = false;
 
   constructor(options: SuperviseOptions, giveUp: (code: number) => void) {
@@ -58,13 +64,30 @@ class Supervisor {
       this.#options.logger,
       () => this.#tellAll({ type: 'reload' }),
     );
+    // Not on Windows, which has no such signal.
+    if (process.platform !== 'win32') process.on('SIGUSR2', () => void this.#restart());
     // The others follow when the first one listens: what is wrong with the settings is then reported once.
     this.#fork(1);
   }
 
-  #fork(number: number): void {
+  /** Replaces all workers, one after the other. */
+  async #restart(): Promise<void> {
+    if (this.#ending || this.#restarting) return;
+    this.#restarting = true;
+    this.#options.logger.info('the workers are replaced one after the other');
+    for (const child of [...this.#listening]) {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      if (!child.isDead()) child.process.kill('SIGTERM');
+      await ended;
+    }
+    this.#restarting = false;
+  }
+
+  /** `old`: the worker that it replaces, and that still serves. */
+  #fork(number: number, old?: Child): void {
     const child = cluster.fork({ [workerVariable]: String(number) });
     this.#children.add(child);
+    recoverConnections(child);
     const leave = this.#relay.add({
       send: (message) => this.#tell(child, { bus: message }),
       onMessage: (listener) =>
@@ -73,34 +96,50 @@ class Supervisor {
         }),
     });
     child.on('message', (message: FromWorker) => {
-      if ('type' in message) this.#onListening(child, number, message.url);
+      if ('bus' in message) return;
+      if (message.type === 'leaving') this.#onLeaving(child, number);
+      else this.#onListening(child, number, message.url, old);
     });
     // A worker that is killed while something is sent to it.
     child.on('error', (error) => this.#options.logger.debug('a worker cannot be reached', { worker: number, error }));
     child.once('exit', (code, signal) => {
       leave();
-      this.#onExit(child, number, code, signal);
+      this.#onExit(child, number, code, signal, old);
     });
   }
 
-  #onListening(child: Child, number: number, url: string): void {
+  #onLeaving(child: Child, number: number): void {
+    if (this.#ending || this.#leaving.has(child)) return;
+    this.#leaving.add(child);
+    this.#fork(number, child);
+  }
+
+  #onListening(child: Child, number: number, url: string, old: Child | undefined): void {
     this.#listening.add(child);
-    if (this.#announced) return;
-    const { count, onListening } = this.#options;
+    // It was started when the others were told.
+    if (this.#ending) return this.#tell(child, { type: 'drain', portIsShared: false });
+    if (old !== undefined) this.#tell(old, { type: 'drain', portIsShared: true });
+    const { count, onListening, logger } = this.#options;
+    if (this.#announced) {
+      logger.info('a worker listens', { worker: number, pid: child.process.pid });
+      return;
+    }
     if (number === 1 && this.#children.size === 1) for (let next = 2; next <= count; next++) this.#fork(next);
     if (this.#listening.size < count) return;
     this.#announced = true;
     onListening(url);
   }
 
-  #onExit(child: Child, number: number, code: number | null, signal: string | null): void {
+  #onExit(child: Child, number: number, code: number | null, signal: string | null, old: Child | undefined): void {
     this.#children.delete(child);
     const wasListening = this.#listening.delete(child);
-    if (this.#ending) return;
+    // Another one has been started in its place.
+    if (this.#leaving.delete(child) || this.#ending) return;
     // It has reported why.
     if (!wasListening && !this.#announced) return this.#stop(code ?? 1);
     const { logger } = this.#options;
-    if (code === 0) return this.#fork(number);
+    const replaced = wasListening ? undefined : old;
+    if (code === 0) return this.#fork(number, replaced);
     const now = Date.now();
     this.#failures = [...this.#failures.filter((at) => at > now - failureWindowMs), now];
     if (this.#failures.length >= maxFailures) {
@@ -113,7 +152,7 @@ class Supervisor {
     const delayMs = firstDelayMs * 2 ** (this.#failures.length - 1);
     logger.error('a worker has ended unexpectedly and is replaced', { worker: number, code, signal, delayMs });
     setTimeout(() => {
-      if (!this.#ending) this.#fork(number);
+      if (!this.#ending) this.#fork(number, replaced);
     }, delayMs);
   }
 
@@ -129,10 +168,10 @@ class Supervisor {
     this.#ending = true;
     const children = [...this.#children];
     const ended = children.map((child) => new Promise((resolve) => child.once('exit', resolve)));
-    this.#tellAll({ type: 'drain' });
+    this.#tellAll({ type: 'drain', portIsShared: false });
     const timer = setTimeout(() => {
       for (const child of children) child.process.kill('SIGKILL');
-    }, endTimeoutMs);
+    }, endTimeoutMs + this.#options.drainDelayMs);
     await Promise.all(ended);
     clearTimeout(timer);
   }

@@ -11,15 +11,26 @@ import { joinBus } from './relayed-bus.ts';
 export const workerVariable = 'MOORING_WORKER';
 
 /** From the supervisor to a worker. */
-export type ToWorker = { readonly bus: FromRelay } | { readonly type: 'drain' | 'reload' };
+export type ToWorker =
+  | { readonly bus: FromRelay }
+  /** `portIsShared`: other workers continue to serve. */
+  | { readonly type: 'drain'; readonly portIsShared: boolean }
+  | { readonly type: 'reload' };
 
-/** From a worker to the supervisor. `url`: where it listens. */
-export type FromWorker = { readonly bus: ToRelay } | { readonly type: 'listening'; readonly url: string };
+/** From a worker to the supervisor. */
+export type FromWorker =
+  | { readonly bus: ToRelay }
+  | { readonly type: 'listening'; readonly url: string }
+  /** It was told to end, and does so once another one listens in its place. */
+  | { readonly type: 'leaving' };
 
 /** Requests to the process of the relay. */
 export const relayTopics = { key: 'key', store: 'store' } as const;
 
 const requestTimeoutMs = 5_000;
+
+/** `portIsShared`: other workers continue to serve. */
+type CloseWorker = (portIsShared: boolean) => Promise<void>;
 
 /** This process as a worker. */
 export interface Worker {
@@ -34,7 +45,7 @@ export interface Worker {
   /** Leaves the other workers, when this one cannot start. */
   close(): Promise<void>;
   /** Ends the process when the supervisor wants it, or has ended. `reload` is called on its request. */
-  own(close: () => Promise<void>, reload: () => void): void;
+  own(close: CloseWorker, reload: () => void): void;
 }
 
 /** Joins the other workers. Undefined in a process that was not started as a worker. */
@@ -69,7 +80,7 @@ export async function joinWorkers(processLogger: StreamLogger): Promise<Worker |
       // Unlike process.disconnect, this does not end the process: it still has to report why it cannot start.
       cluster.worker?.disconnect();
     },
-    own: (close, reload) => ownWorker(close, reload, logger),
+    own: (close, reload) => ownWorker(close, reload, () => send({ type: 'leaving' }), logger),
   };
 }
 
@@ -105,15 +116,15 @@ export function callStore(store: ExpiringStore, call: StoreCall): Json | undefin
 
 /**
  * A terminal sends its signals to all processes, so a worker leaves SIGINT and SIGHUP to the supervisor. SIGTERM for one
- * worker drains it; the supervisor then starts another one.
+ * worker drains it, as soon as the supervisor has started another one.
  */
-function ownWorker(close: () => Promise<void>, reload: () => void, logger: StreamLogger): void {
+function ownWorker(close: CloseWorker, reload: () => void, leave: () => void, logger: StreamLogger): void {
   let isEnding = false;
-  const exit = async (code: number): Promise<void> => {
+  const exit = async (code: number, portIsShared = false): Promise<void> => {
     if (isEnding) return;
     isEnding = true;
     try {
-      await close();
+      await close(portIsShared);
     } catch (error) {
       logger.error('closing failed', { error });
     }
@@ -126,11 +137,15 @@ function ownWorker(close: () => Promise<void>, reload: () => void, logger: Strea
   };
   process.on('message', (message: ToWorker) => {
     if ('bus' in message) return;
-    if (message.type === 'drain') void exit(0);
+    if (message.type === 'drain') void exit(0, message.portIsShared);
     else reload();
   });
   process.on('disconnect', () => void exit(0));
-  process.on('SIGTERM', () => void exit(0));
+  let signals = 0;
+  process.on('SIGTERM', () => {
+    if (++signals === 1) leave();
+    else void exit(0, true);
+  });
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
   process.on('uncaughtException', onFatal('uncaught exception'));
   process.on('unhandledRejection', onFatal('unhandled rejection'));

@@ -48,6 +48,7 @@ export class Endpoint {
   /** Called when the server closes. */
   readonly #drains: ((graceMs: number) => Promise<void>)[] = [];
   readonly #revocations: Revocation[] = [];
+  #closing = false;
   #draining = false;
   readonly metrics: HttpMetrics | undefined;
   readonly #idPrefix = `${crypto.randomUUID().slice(0, 8)}-`;
@@ -126,8 +127,18 @@ export class Endpoint {
     });
   }
 
+  /** It is about to drain, or drains. */
+  get closing(): boolean {
+    return this.#closing;
+  }
+
   get draining(): boolean {
     return this.#draining;
+  }
+
+  /** Serves as before, but reports to probes that it is about to end, and ends each connection after the next response. */
+  beginClosing(): void {
+    this.#closing = true;
   }
 
   /** Added last: a route of the user takes precedence over a health route at the same path. */
@@ -288,6 +299,7 @@ export class Endpoint {
 
   /** Accepts no new requests, lets open ones finish within the grace period, then ends every stream. */
   async drain(graceMs: number): Promise<void> {
+    this.#closing = true;
     this.#draining = true;
     await Promise.all(this.#drains.map((drain) => drain(graceMs)));
     this.state.heartbeat.endAll();

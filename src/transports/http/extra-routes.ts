@@ -11,7 +11,7 @@ const json = ['Content-Type', 'application/json', ...pageHeaders];
 
 /** What the health routes report. */
 export interface HealthSource {
-  readonly draining: boolean;
+  readonly closing: boolean;
   readonly overloaded: boolean;
   readonly monitors: readonly Monitor[];
 }
@@ -25,7 +25,7 @@ const worstFirst = ['unavailable', 'degraded'] as const;
  */
 export function healthRoutes(path: string, source: HealthSource): ReadonlyMap<string, Route> {
   const ready = (exchange: HttpExchange): void => {
-    if (source.draining) exchange.respond(503, json, '{"status":"draining"}');
+    if (source.closing) exchange.respond(503, json, '{"status":"draining"}');
     else if (source.overloaded) exchange.respond(503, [...json, 'Retry-After', '1'], '{"status":"overloaded"}');
     else {
       const found = new Set(source.monitors.map((monitor) => monitor().status));

@@ -136,6 +136,11 @@ export interface HttpOptions extends EndpointOptions {
   readonly ownProcess?: boolean;
   /** With `ownProcess`: called on SIGHUP instead of draining, to reload settings. */
   readonly reload?: () => void;
+  /**
+   * How long the server still accepts and serves requests after it was told to close, while `/readyz` reports 503. Give
+   * load balancers that poll it more time than they need to notice. Default 0.
+   */
+  readonly drainDelayMs?: number;
   /** How long open calls may continue when the server is closing. Default 10 s. */
   readonly graceMs?: number;
 }

@@ -23,7 +23,8 @@ const discardMs = 1_000;
 
 /** What an exchange needs from its server. */
 export interface NodeServerState {
-  readonly draining: boolean;
+  /** It is about to end: connections are not kept open. */
+  readonly closing: boolean;
   readonly limits: HttpLimits;
   readonly state: { readonly buffered: BufferedBytes; readonly turns: FairTurns };
   /** Responds to a request that could not be served because of an unexpected error. */
@@ -177,7 +178,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
       (all as string[]).push('Content-Length', String(body === undefined ? 0 : Buffer.byteLength(body)));
     const isBodyLeft = !this.incoming.complete && this.#hasBody;
     // The next request on this connection would find a closed server, or the rest of this body.
-    if (this.#server.draining || isBodyLeft) response.shouldKeepAlive = false;
+    if (this.#server.closing || isBodyLeft) response.shouldKeepAlive = false;
     response.writeHead(status, all as string[]);
     this.#responded = true;
     if (body !== undefined && body !== '') {
@@ -200,6 +201,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     const response = this.#response;
     if (!this.#responded) {
       const all = this.extraHeaders === undefined ? headers : [...headers, ...this.extraHeaders];
+      if (this.#server.closing) response.shouldKeepAlive = false;
       response.writeHead(200, all as string[]);
       this.#responded = true;
       // Writing to a stream that has ended emits an error, which must not end the process.

@@ -1,7 +1,7 @@
 // A server on node:http: the socket, its limits, and its end. How requests are served is in endpoint.ts.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Principal, SessionHost } from '../../../protocol/exchange.ts';
 import { createNodeSealer } from '../../node-sealer.ts';
@@ -18,6 +18,14 @@ import { storeAddress } from './request.ts';
 import { isWebSocketUpgrade, WebSockets } from './websocket.ts';
 
 const defaultGraceMs = 10_000;
+/** How long requests are still served on open connections while other processes accept the new ones. */
+const handOverMs = 1_000;
+
+/** How a server closes. */
+export interface CloseOptions {
+  /** Other processes accept the connections to this port, so this one stops accepting them at once. */
+  readonly portIsShared?: boolean;
+}
 
 /** A server that is listening. */
 export interface HttpServer {
@@ -25,8 +33,8 @@ export interface HttpServer {
   readonly url: string;
   readonly host: string;
   readonly port: number;
-  /** Accepts no new requests, lets open calls finish, ends streams properly, and closes. */
-  close(): Promise<void>;
+  /** After `drainDelayMs`: accepts no new requests, lets open calls finish, ends streams properly, and closes. */
+  close(options?: CloseOptions): Promise<void>;
   /**
    * Ends every stream, connection and call of the principals for which `match` is true, with the error that the access
    * token was revoked. Call it when `authenticate` stops accepting a token: it affects only what is open already.
@@ -58,8 +66,8 @@ export async function serveHttp(host: SessionHost, options: HttpOptions = {}): P
   if (options.webSocket !== false) attachWebSockets(server, endpoint, pipeline, options.path ?? '/mcp');
 
   let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => (closing ??= shutDown(server, endpoint, options.graceMs ?? defaultGraceMs));
-  if (options.ownProcess === true) ownProcess(host, close, endpoint.logger, options.reload);
+  const close = (how: CloseOptions = {}): Promise<void> => (closing ??= shutDown(server, endpoint, options, how));
+  if (options.ownProcess === true) ownProcess(host, () => close(), endpoint.logger, options.reload);
   const path = options.path ?? '/mcp';
   return {
     url: `${options.tls === undefined ? 'http' : 'https'}://${urlHost(address)}:${port}${path}`,
@@ -169,7 +177,19 @@ function listen(server: Server, port: number, address: string): Promise<number> 
   });
 }
 
-async function shutDown(server: Server, endpoint: Endpoint, graceMs: number): Promise<void> {
+async function shutDown(
+  server: Server,
+  endpoint: Endpoint,
+  { graceMs = defaultGraceMs, drainDelayMs = 0 }: HttpOptions,
+  { portIsShared = false }: CloseOptions,
+): Promise<void> {
+  // Not `close` of node:http, which also ends idle connections: a request may be on its way on one of them.
+  if (portIsShared) NetServer.prototype.close.call(server);
+  const delayMs = portIsShared ? Math.max(drainDelayMs, handOverMs) : drainDelayMs;
+  if (delayMs > 0) {
+    endpoint.beginClosing();
+    await new Promise((resolve) => setTimeout(resolve, delayMs));
+  }
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   await endpoint.drain(graceMs);
   server.closeIdleConnections();

@@ -1,0 +1,27 @@
+// Ten principals with the same request ids on several processes: none may ever receive a byte that belongs to another.
+import { afterAll, expect, test } from 'vitest';
+import { useClosers } from '../support/closers.ts';
+import { failures, Load } from './support/load.ts';
+import { startScheduleProgram } from './support/program.ts';
+
+const closers = useClosers(afterAll);
+const principals = Array.from({ length: 10 }, (_, n) => `principal${n}`);
+const token = (client: number): string => `${principals[client % 10]}-token-${'x'.repeat(20)}`;
+const calls = Number(process.env['MOORING_CROSSTALK_CALLS'] ?? 20_000);
+
+test(`${calls} mixed calls of ten principals with two workers: each receives its own`, {
+  timeout: 300_000,
+}, async () => {
+  const tokens = principals.map((name, n) => `${name}:${token(n)}`).join(',');
+  const program = await startScheduleProgram(['--workers', '2'], { MOORING_TOKEN: tokens });
+  closers.push(() => program.close());
+  const load = new Load({
+    clients: { stateless: 20, session: 20, stream: 10 },
+    url: () => program.address,
+    token,
+  });
+  await load.more(calls);
+  const requests = await load.stop();
+  expect(requests.length).toBeGreaterThanOrEqual(calls);
+  expect(failures(requests)).toEqual([]);
+});
