@@ -12,13 +12,14 @@ import type { HeaderList, HttpExchange, HttpRequest, Route } from './exchange.ts
 import { extraRoute, healthRoutes, metricsRoute, mountedRoutes } from './extra-routes.ts';
 import { LegacySse } from './legacy-sse.ts';
 import { type HttpLimits, resolveHttpLimits } from './limits.ts';
+import { McpRoute } from './mcp-route.ts';
 import { HttpMetrics } from './metrics.ts';
 import type { Authenticate, Denied, EndpointOptions } from './options.ts';
-import { ErrorResponses } from './responses.ts';
-import { SessionIds } from './sessions/session-ids.ts';
-import { Sessions } from './sessions/sessions.ts';
+import { OtherHosts } from './other-hosts.ts';
+import type { ErrorResponses } from './responses.ts';
+import type { Sessions } from './sessions/sessions.ts';
 import { shareMetrics } from './shared-metrics.ts';
-import { Streamable } from './streamable.ts';
+import type { Streamable } from './streamable.ts';
 import { CompatStream } from './streams/compat-stream.ts';
 import { createEventLog } from './streams/event-log.ts';
 import { shareEventLog } from './streams/shared-event-log.ts';
@@ -30,6 +31,9 @@ type Revocation = (match: (principal: Principal) => boolean, error: WireError) =
 export type Admission =
   | { readonly ok: true; readonly principal: Principal | undefined }
   | { readonly ok: false; readonly status: number; readonly message: string; readonly headers: HeaderList };
+
+/** What seals the session ids of a server; with a path, ids are valid at that path only. */
+export type SealerOf = (host: SessionHost, path?: string) => Sealer;
 
 const admittedAnonymously: Admission = { ok: true, principal: undefined };
 
@@ -45,6 +49,7 @@ export class Endpoint {
   readonly #access: HostOriginCheck;
   readonly #routes = new Map<string, Route>();
   readonly #mounted: (path: string) => Route | undefined;
+  readonly #others: OtherHosts | undefined;
   /** Called when the server closes. */
   readonly #drains: ((graceMs: number) => Promise<void>)[] = [];
   readonly #revocations: Revocation[] = [];
@@ -55,35 +60,19 @@ export class Endpoint {
   #requests = 0;
   readonly #traced: boolean;
 
-  constructor(host: SessionHost, options: EndpointOptions, access: HostOriginCheck, sealer: Sealer) {
+  constructor(host: SessionHost, options: EndpointOptions, access: HostOriginCheck, sealerOf: SealerOf) {
     this.host = host;
     this.options = options;
     this.limits = resolveHttpLimits(options.limits);
     this.logger = options.logger ?? host.logger ?? silentLogger;
-    this.errors = new ErrorResponses(host, this.logger, options.compat?.sessionHeaders);
     this.#access = access;
     this.state = new EndpointState(this.limits, this.logger, eventLogOf(options, host), host.bus);
-    const store = options.store ?? host.store;
-    const ids = new SessionIds(sealer, store, this.limits, host.bus);
-    this.sessions = new Sessions(host, this.state, this.errors, ids, store, options.compat?.sessionHeaders ?? []);
-    this.streamable = new Streamable(host, this.state, this.sessions, this.errors, options.sessions ?? 'required');
-    this.onDrain((graceMs) => this.streamable.drain(graceMs));
-    this.onRevoke((match, error) => this.streamable.revoke(match, error));
-    this.addSessionControl({
-      streams: ({ key }) => (key === undefined ? undefined : (this.sessions.active.get(key)?.streams ?? 0)),
-      end: async ({ key }) => {
-        if (key !== undefined) await this.sessions.end(key);
-        return key !== undefined;
-      },
-    });
-    this.addRoute(options.path ?? '/mcp', {
-      methods: {
-        POST: (exchange) => this.streamable.post(exchange),
-        GET: (exchange) => this.streamable.get(exchange),
-        DELETE: (exchange) => this.streamable.delete(exchange),
-      },
-      allow: this.streamable.allow,
-    });
+    const own = new McpRoute(host, options, this.state, options.sealer ?? sealerOf(host));
+    ({ errors: this.errors, sessions: this.sessions, streamable: this.streamable } = own);
+    this.onDrain((graceMs) => own.drain(graceMs));
+    this.onRevoke((match, error) => own.revoke(match, error));
+    this.addRoute(options.path ?? '/mcp', own.route);
+    if (options.hosts !== undefined) this.#others = this.#otherHosts(options.hosts, sealerOf);
     const { healthPath = '/health', metricsPath, routes = [], mounts = [] } = options;
     if (metricsPath !== undefined) {
       const metrics = new HttpMetrics(host, this.state, this.sessions.active, options.monitors);
@@ -97,6 +86,21 @@ export class Endpoint {
     this.#addLegacyRoutes();
     if (healthPath !== false) this.#addHealthRoutes(healthPath);
     this.#traced = this.metrics !== undefined || this.logger.enabled('debug');
+  }
+
+  #otherHosts(find: NonNullable<EndpointOptions['hosts']>, sealerOf: SealerOf): OtherHosts {
+    const { options, state } = this;
+    const create = (host: SessionHost, path: string): McpRoute =>
+      new McpRoute(host, options, state, options.sealer ?? sealerOf(host, path));
+    const others = new OtherHosts(find, create, (work) => state.logRejection(work));
+    this.onDrain((graceMs) => others.drain(graceMs));
+    this.onRevoke((match, error) => others.revoke(match, error));
+    return others;
+  }
+
+  /** The server at a path: the one of this endpoint, or another behind it. */
+  hostAt(path: string): SessionHost | undefined {
+    return path === (this.options.path ?? '/mcp') ? this.host : this.#others?.at(path)?.host;
   }
 
   /** HTTP+SSE, and the routes that profiles of unofficial servers need. */
@@ -197,7 +201,8 @@ export class Endpoint {
 
   #handle(exchange: HttpExchange): void {
     if (this.#traced) this.#trace(exchange);
-    const route = this.#routes.get(exchange.path) ?? this.#mounted(exchange.path);
+    const { path } = exchange;
+    const route = this.#routes.get(path) ?? this.#mounted(path) ?? this.#others?.at(path)?.route;
     const { method } = exchange;
     const serve = route !== undefined && Object.hasOwn(route.methods, method) ? route.methods[method] : undefined;
     if (route !== undefined && serve === undefined && method !== 'OPTIONS') {

@@ -1,6 +1,6 @@
 // Options of the HTTP transports. `{}` is safe: loopback only, no other origins, every limit on.
 
-import type { Principal } from '../../protocol/exchange.ts';
+import type { Principal, SessionHost } from '../../protocol/exchange.ts';
 import type { Logger } from '../../protocol/logger.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
 import type { EventLog, ExpiringStore, Sealer, SharedEventLog } from '../../protocol/ports.ts';
@@ -107,6 +107,11 @@ export interface EndpointOptions {
   readonly monitors?: readonly Monitor[];
   readonly compat?: CompatOptions;
   readonly routes?: readonly ExtraRoute[];
+  /**
+   * Finds further servers by their path, such as the views of a gateway. It is called for requests to paths that nothing else
+   * has. A server that is not found any more is closed.
+   */
+  readonly hosts?: (path: string) => SessionHost | undefined;
   /** Other applications below paths of this server. */
   readonly mounts?: readonly MountedRoute[];
   readonly logger?: Logger;

@@ -25,7 +25,7 @@ export interface FetchHandler {
 export function createFetchHandler(host: SessionHost, options: EndpointOptions): FetchHandler {
   // Only the runtime knows where it listens: without configuration every Host is allowed, and no Origin.
   const access = new HostOriginCheck(rulesFrom(options));
-  const endpoint = new Endpoint(host, options, access, options.sealer ?? host.sealer);
+  const endpoint = new Endpoint(host, options, access, (each) => each.sealer);
   const handle = (request: Request, info: FetchInfo = {}): Promise<Response> => {
     const exchange = new FetchExchange(request, info.address, endpoint);
     endpoint.handle(exchange);

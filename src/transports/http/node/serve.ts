@@ -4,7 +4,6 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Principal, SessionHost } from '../../../protocol/exchange.ts';
-import { createNodeSealer } from '../../node-sealer.ts';
 import { HostOriginCheck, hostsOf, isLoopback, originsFrom, originsOf } from '../access.ts';
 import { Endpoint } from '../endpoint.ts';
 import { type HttpLimits, resolveHttpLimits } from '../limits.ts';
@@ -15,6 +14,7 @@ import { createNodeServer } from './node-server.ts';
 import { ownProcess } from './own-process.ts';
 import { Pipeline } from './pipeline.ts';
 import { storeAddress } from './request.ts';
+import { nodeSealerOf } from './sealer-of.ts';
 import { isWebSocketUpgrade, WebSockets } from './websocket.ts';
 
 const defaultGraceMs = 10_000;
@@ -63,7 +63,7 @@ export async function serveHttp(host: SessionHost, options: HttpOptions = {}): P
   server.on('error', (error) => endpoint.logger.error('a connection could not be accepted', { error }));
   server.on('drop', (data) => endpoint.logger.debug('too many connections', { address: data?.remoteAddress }));
   if (endpoint.metrics !== undefined) endpoint.metrics.connections = countConnections(server);
-  if (options.webSocket !== false) attachWebSockets(server, endpoint, pipeline, options.path ?? '/mcp');
+  if (options.webSocket !== false) attachWebSockets(server, endpoint, pipeline);
 
   let closing: Promise<void> | undefined;
   const close = (how: CloseOptions = {}): Promise<void> => (closing ??= shutDown(server, endpoint, options, how));
@@ -96,8 +96,7 @@ function createEndpoint(host: SessionHost, options: HttpOptions, address: string
     ownOrigins: new Set([...originsOf(own), ...(publicUrl === undefined ? [] : [publicUrl.origin])]),
     corsOrigins: originsFrom(options.allowedOrigins),
   });
-  const sealer = options.sealer ?? (host.sealing === undefined ? host.sealer : createNodeSealer(host.sealing));
-  return new Endpoint(host, options, access, sealer);
+  return new Endpoint(host, options, access, nodeSealerOf);
 }
 
 function attach(server: Server, endpoint: Endpoint, pipeline: Pipeline): void {
@@ -122,8 +121,8 @@ function attach(server: Server, endpoint: Endpoint, pipeline: Pipeline): void {
   });
 }
 
-function attachWebSockets(server: Server, endpoint: Endpoint, pipeline: Pipeline, path: string): void {
-  const webSockets = new WebSockets(endpoint, path);
+function attachWebSockets(server: Server, endpoint: Endpoint, pipeline: Pipeline): void {
+  const webSockets = new WebSockets(endpoint);
   if (endpoint.metrics !== undefined) endpoint.metrics.webSockets = () => webSockets.size;
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     if (request.url?.charCodeAt(0) !== 0x2f) socket.destroy();

@@ -3,12 +3,12 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal, SessionHost } from '../../../protocol/exchange.ts';
-import { createNodeSealer } from '../../node-sealer.ts';
 import { type AccessDenial, HostOriginCheck, isLoopback, rulesFrom } from '../access.ts';
 import { Endpoint } from '../endpoint.ts';
 import type { BodyError, HttpRequest } from '../exchange.ts';
 import type { EndpointOptions } from '../options.ts';
 import { NodeExchange, type NodeServerState } from './exchange.ts';
+import { nodeSealerOf } from './sealer-of.ts';
 
 /** A request as frameworks pass it on: with the URL before routing, and perhaps with a body that is parsed already. */
 export interface EmbeddedRequest extends IncomingMessage {
@@ -26,10 +26,9 @@ export interface NodeHandler {
 }
 
 export function createNodeHandler(host: SessionHost, options: EndpointOptions): NodeHandler {
-  const sealer = options.sealer ?? (host.sealing === undefined ? host.sealer : createNodeSealer(host.sealing));
   const rules = rulesFrom(options);
   const access = rules.hosts === undefined ? new LoopbackHostCheck(rules) : new HostOriginCheck(rules);
-  const endpoint = new Endpoint(host, options, access, sealer);
+  const endpoint = new Endpoint(host, options, access, nodeSealerOf);
   const handle = (request: EmbeddedRequest, response: ServerResponse): void =>
     endpoint.handle(new EmbeddedExchange(request, response, endpoint));
   return Object.assign(handle, {

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { callerKey } from '../../../protocol/caller-budget.ts';
 import { WireError, wireErrors } from '../../../protocol/errors.ts';
-import type { Outlet, Principal, SessionChannel } from '../../../protocol/exchange.ts';
+import type { Outlet, Principal, SessionChannel, SessionHost } from '../../../protocol/exchange.ts';
 import { parseMessage } from '../../../protocol/json-rpc.ts';
 import { receive, receiveText, reject } from '../../receive.ts';
 import type { HeldBytes } from '../buffered-bytes.ts';
@@ -32,6 +32,7 @@ export class WebSocketConnection implements Outlet {
   readonly principal: Principal | undefined;
   readonly channel: SessionChannel;
   readonly #endpoint: Endpoint;
+  readonly #host: SessionHost;
   readonly #webSocket: WebSocket;
   readonly #request: AdmittedRequest;
   readonly #calls: OpenCalls;
@@ -51,17 +52,18 @@ export class WebSocketConnection implements Outlet {
   #expiry: ReturnType<typeof setTimeout> | undefined;
   #stopWaiting: (() => void) | undefined;
 
-  constructor(endpoint: Endpoint, webSocket: WebSocket, socket: Duplex, request: AdmittedRequest) {
+  constructor(endpoint: Endpoint, host: SessionHost, webSocket: WebSocket, socket: Duplex, request: AdmittedRequest) {
     const { state, limits } = endpoint;
     const caller = callerKey(request);
     this.principal = request.principal;
     this.#endpoint = endpoint;
+    this.#host = host;
     this.#webSocket = webSocket;
     this.#request = request;
     this.#calls = new OpenCalls(state.requests, caller);
     this.#unsent = state.buffered.open(caller);
     this.#unfinished = state.buffered.open(caller);
-    this.channel = endpoint.host.connect(new HttpPeer(request, 'websocket'), this);
+    this.channel = host.connect(new HttpPeer(request, 'websocket'), this);
     webSocket.on('message', (data: Buffer, isBinary: boolean) => {
       this.#received = 0;
       this.#unfinished.release();
@@ -109,8 +111,8 @@ export class WebSocketConnection implements Outlet {
   }
 
   #receiveIfAllowed(text: string): boolean {
-    const { logger, host } = this.#endpoint;
-    const message = parseMessage(text, host.limits);
+    const { logger } = this.#endpoint;
+    const message = parseMessage(text, this.#host.limits);
     const failure = message instanceof WireError ? message : this.#limitError(message);
     if (failure === undefined) return receive(this.channel, message, logger, { length: text.length });
     return reject(this.channel, failure, Array.isArray(message) ? undefined : requestIds(message)[0], logger);

@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { callerKey } from '../../../protocol/caller-budget.ts';
 import { type WireError, wireErrors } from '../../../protocol/errors.ts';
-import type { Peer } from '../../../protocol/exchange.ts';
+import type { Peer, SessionHost } from '../../../protocol/exchange.ts';
 import type { Principal } from '../../../protocol/principal.ts';
 import { loadWebSocketLibrary } from '../../websocket-library.ts';
 import type { Admission, Endpoint } from '../endpoint.ts';
@@ -25,14 +25,12 @@ export function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolea
 
 export class WebSockets {
   readonly #endpoint: Endpoint;
-  readonly #path: string;
   readonly #open = new Set<WebSocketConnection>();
   #server: Promise<WebSocketServer> | undefined;
   #heartbeat: ReturnType<typeof setInterval> | undefined;
 
-  constructor(endpoint: Endpoint, path: string) {
+  constructor(endpoint: Endpoint) {
     this.#endpoint = endpoint;
-    this.#path = path;
     endpoint.onDrain((graceMs) => this.#drain(graceMs));
     endpoint.onRevoke((match, error) => this.#revoke(match, error));
     endpoint.addSessionControl({
@@ -59,7 +57,8 @@ export class WebSockets {
     };
     const decide = (admission: Admission): void => {
       if (!admission.ok) return reject(admission.status, admission.message, ...admission.headers);
-      if (request.path !== this.#path) return reject(404, 'Not Found: there is no WebSocket at this path');
+      const target = this.#endpoint.hostAt(request.path);
+      if (target === undefined) return reject(404, 'Not Found: there is no WebSocket at this path');
       if (draining) return reject(503, 'Service Unavailable: the server is shutting down');
       request.principal = admission.principal;
       if (!state.mayStream(request)) {
@@ -68,7 +67,7 @@ export class WebSockets {
       const caller = callerKey(request);
       state.streams.charge(caller);
       socket.once('close', () => state.streams.release(caller));
-      this.#accept(incoming, socket, head, request, failed);
+      this.#accept(incoming, socket, head, request, target, failed);
     };
     try {
       this.#endpoint.admit(request, (admission) => {
@@ -88,13 +87,14 @@ export class WebSockets {
     socket: Duplex,
     head: Buffer,
     request: NodeRequest,
+    host: SessionHost,
     failed: (error: unknown) => void,
   ): void {
     this.#server ??= this.#load();
     this.#server
       .then((server) => {
         if (socket.destroyed) return;
-        server.handleUpgrade(incoming, socket, head, (webSocket) => this.#serve(webSocket, socket, request));
+        server.handleUpgrade(incoming, socket, head, (webSocket) => this.#serve(webSocket, socket, request, host));
       })
       .catch(failed);
   }
@@ -110,10 +110,10 @@ export class WebSockets {
     });
   }
 
-  #serve(webSocket: WebSocket, socket: Duplex, request: NodeRequest): void {
+  #serve(webSocket: WebSocket, socket: Duplex, request: NodeRequest, host: SessionHost): void {
     let connection: WebSocketConnection;
     try {
-      connection = new WebSocketConnection(this.#endpoint, webSocket, socket, request);
+      connection = new WebSocketConnection(this.#endpoint, host, webSocket, socket, request);
     } catch (error) {
       this.#endpoint.logger.error('a WebSocket could not be served', { error });
       webSocket.close(internalError, 'Internal error');

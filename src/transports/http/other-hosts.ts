@@ -1,0 +1,47 @@
+// Further servers behind one endpoint, each at a path of its own. They share its port, limits, access checks and
+// authentication; sessions belong to the server and path that opened them.
+
+import type { WireError } from '../../protocol/errors.ts';
+import type { Principal, SessionHost } from '../../protocol/exchange.ts';
+import type { McpRoute } from './mcp-route.ts';
+
+export class OtherHosts {
+  readonly #find: (path: string) => SessionHost | undefined;
+  readonly #create: (host: SessionHost, path: string) => McpRoute;
+  readonly #logRejection: (work: Promise<unknown>) => void;
+  readonly #routes = new Map<string, McpRoute>();
+
+  constructor(
+    find: (path: string) => SessionHost | undefined,
+    create: (host: SessionHost, path: string) => McpRoute,
+    logRejection: (work: Promise<unknown>) => void,
+  ) {
+    this.#find = find;
+    this.#create = create;
+    this.#logRejection = logRejection;
+  }
+
+  /** The server at a path and its route; undefined if there is none, or none any more. */
+  at(path: string): McpRoute | undefined {
+    const host = this.#find(path);
+    const known = this.#routes.get(path);
+    if (host !== undefined && known?.host === host) return known;
+    if (known !== undefined) {
+      this.#routes.delete(path);
+      this.#logRejection(known.drain(0).then(() => known.stop()));
+    }
+    if (host === undefined) return undefined;
+    const route = this.#create(host, path);
+    this.#routes.set(path, route);
+    return route;
+  }
+
+  revoke(match: (principal: Principal) => boolean, error: WireError): void {
+    for (const route of this.#routes.values()) route.revoke(match, error);
+  }
+
+  async drain(graceMs: number): Promise<void> {
+    await Promise.all([...this.#routes.values()].map((route) => route.drain(graceMs)));
+    for (const route of this.#routes.values()) route.stop();
+  }
+}
