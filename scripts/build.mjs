@@ -42,6 +42,7 @@ const entries = {
   'dev/loader-hooks': 'src/app/dev/loader-hooks.ts',
   client: 'src/client/index.ts',
   console: 'src/console/index.ts',
+  gateway: 'src/gateway/index.ts',
   security: 'src/security/index.ts',
   telemetry: 'src/telemetry/index.ts',
   'stores/redis': 'src/stores/redis/index.ts',

@@ -258,6 +258,11 @@ export class Client {
     announceRoots(this.#kit);
   }
 
+  /** Notifies the server, where the revision has that, that `handlers.roots` would return something else now. */
+  rootsChanged(): void {
+    announceRoots(this.#kit);
+  }
+
   /** Sends a request of an extension. */
   request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject> {
     const fields = params === undefined ? '' : JSON.stringify(params).slice(1, -1);

@@ -46,6 +46,8 @@ class Relay<T> {
   readonly #ctx: Context;
   readonly #isRepeatable: boolean;
   readonly #send: Send<T>;
+  /** The connection of the last request. */
+  #last: UpstreamConnection | undefined;
   /** How many phases are recorded. */
   #phases = 0;
 
@@ -84,6 +86,16 @@ class Relay<T> {
 
   /** Gets the input that a failed request needs, and sends it again. */
   async #goOn(failure: unknown): Promise<Relayed<T>> {
+    // The state of the call may be valid only as long as the upstream runs.
+    const release = this.#last?.keepOpen();
+    try {
+      return await this.#answer(failure);
+    } finally {
+      release?.();
+    }
+  }
+
+  async #answer(failure: unknown): Promise<Relayed<T>> {
     let error = failure;
     for (;;) {
       const phase = phaseOf(error);
@@ -139,6 +151,7 @@ class Relay<T> {
     try {
       const { client } = connection;
       call.connection = connection;
+      this.#last = connection;
       connection.wantLevel(this.#ctx.logLevel);
       const value = await this.#send(connection, options);
       return { value, call, revision: client.revision };

@@ -1,7 +1,7 @@
 // The server of one view: what clients connect to. It shows what the view selects from the upstreams, as it is known now.
 
 import type { Context } from '../../engine/context.ts';
-import { principalKey } from '../../engine/ports.ts';
+import { principalKey, type RequestInfo } from '../../engine/ports.ts';
 import { createServer, type Server, type ServerOptions } from '../../engine/server.ts';
 import type { Principal } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
@@ -14,11 +14,14 @@ import { joinInstructions } from './instructions.ts';
 import { viewEntries } from './view-entries.ts';
 import type { ViewSource } from './view-source.ts';
 
-const lists: ReadonlySet<string> = new Set([
+const needingLists: ReadonlySet<string> = new Set([
   methods.listTools.name,
   methods.listPrompts.name,
   methods.listResources.name,
   methods.listResourceTemplates.name,
+  methods.readResource.name,
+  methods.complete.name,
+  methods.subscribe.name,
 ]);
 
 export class ViewServer {
@@ -26,6 +29,8 @@ export class ViewServer {
   readonly #held: HeldCalls;
   #source: ViewSource;
   #capabilities: Capabilities | undefined;
+  /** The lists of all upstreams are known. */
+  #isKnown = false;
   /** Which upstream is asked for the changes of a followed resource. */
   readonly #followed = new Map<string, { readonly slug: string; readonly uri: string }>();
 
@@ -38,10 +43,16 @@ export class ViewServer {
       instructions: () => joinInstructions(this.#source),
     });
     this.server.around((request, next) => {
-      if (!lists.has(request.method)) return next();
+      if (this.#isKnown) return next();
       const unknown = this.#unknown;
-      if (unknown.length === 0) return next();
+      this.#isKnown = unknown.length === 0;
+      if (this.#isKnown || !this.#needsLists(request)) return next();
       return inTime(Promise.all(unknown.map((upstream) => upstream.known())), firstListMs).then(next);
+    });
+    this.server.observe({
+      rootsChanged: (_peer, session) => {
+        for (const upstream of this.#source.upstreams.values()) upstream.rootsChanged(session.key);
+      },
     });
     this.server.followResources({
       prepare: (uri, ctx) => this.#follow(uri, ctx),
@@ -55,6 +66,7 @@ export class ViewServer {
   update(source: ViewSource): void {
     this.#source = source;
     this.#capabilities = undefined;
+    this.#isKnown = false;
     const rejected = this.server.replaceEntries(
       this,
       viewEntries(source.exposed, { ...source, held: this.#held, namesServers: !source.isSingle }),
@@ -90,6 +102,14 @@ export class ViewServer {
     const route = this.#followed.get(uri);
     this.#followed.delete(uri);
     if (route !== undefined) this.#source.upstreams.get(route.slug)?.unfollow(route.uri);
+  }
+
+  /** Whether the answer depends on lists that are not known yet. */
+  #needsLists({ method, name }: RequestInfo): boolean {
+    const { tools, prompts } = this.server.catalog;
+    if (method === methods.callTool.name) return !tools.has(name ?? '');
+    if (method === methods.getPrompt.name) return !prompts.has(name ?? '');
+    return needingLists.has(method);
   }
 
   get #unknown(): readonly Upstream[] {

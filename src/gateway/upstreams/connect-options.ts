@@ -2,7 +2,7 @@
 
 import type { Authorizer, ConnectOptions, EraCache, Target } from '../../client/index.ts';
 import type { Logger } from '../../protocol/logger.ts';
-import type { Implementation } from '../../protocol/model.ts';
+import type { Capabilities, Implementation } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { UpstreamConnection } from './connection.ts';
 import type { Asks } from './contract.ts';
@@ -41,7 +41,7 @@ export function connectOptions(
     client: settings.client,
     revision,
     handlers: inputHandlers(config, asks, connection),
-    ...(asks.samplingTools && config.asks.includes('sampling') ? { capabilities: { sampling: { tools: {} } } } : {}),
+    capabilities: furtherCapabilities(config, asks),
     onLog: (message, context) => connection.log(message, context),
     onListChanged: () => events.listChanged(),
     onState: (state, error) => {
@@ -62,6 +62,15 @@ export function connectOptions(
     validateOutput: false,
     ...(inheritEnv.length === 0 ? {} : { inheritEnv }),
     ...settings.connectOptions?.(config),
+  };
+}
+
+/** Flags of capabilities; the handlers declare the rest. */
+function furtherCapabilities({ asks: allowed, isolation }: UpstreamConfig, asks: Asks): Capabilities {
+  return {
+    ...(asks.samplingTools && allowed.includes('sampling') ? { sampling: { tools: {} } } : {}),
+    // A server that is told of changes may keep the folders of one caller, and use them for another.
+    ...(allowed.includes('roots') && isolation !== 'session' ? { roots: { listChanged: false } } : {}),
   };
 }
 

@@ -155,6 +155,12 @@ export class Upstream {
     this.#refresh.soon();
   }
 
+  /** The folders of a client have changed: its own connection is told. */
+  rootsChanged(sessionKey: string): void {
+    if (this.config.isolation !== 'session') return;
+    this.#connections.all.find(({ key, open }) => key === sessionKey && open !== undefined)?.client.rootsChanged();
+  }
+
   // Resources that clients follow.
 
   /** Follows a resource for a caller; without one, over any connection. */

@@ -1,0 +1,199 @@
+// Upstreams that ask during a call, with clients that get input requests as results: the upstream is called exactly once.
+
+import { afterEach, expect, test, vi } from 'vitest';
+import type { Gateway } from '../../src/gateway/index.ts';
+import { createServer, type Server } from '../../src/index.ts';
+import type { Principal } from '../../src/protocol/exchange.ts';
+import { useClosers } from '../support/closers.ts';
+import { type Message, TestClient } from '../support/test-client.ts';
+import { gatewayOf } from './fixture.ts';
+
+const closers = useClosers(afterEach);
+const canElicit = { elicitation: { form: {} } };
+const form = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const;
+
+/** A server of a handshake revision that asks, and counts how often it was called. */
+function asking() {
+  const seen = { calls: 0, answers: [] as unknown[], cancelled: 0 };
+  const server = createServer({ name: 'asking', version: '1.0.0', logger: false });
+  server.tool('greet', {
+    input: { type: 'object', properties: { rounds: { type: 'integer' } } },
+    run: async (args, ctx) => {
+      const { rounds = 1 } = args as { rounds?: number };
+      seen.calls++;
+      ctx.signal.addEventListener('abort', () => seen.cancelled++);
+      const names: unknown[] = [];
+      for (let round = 1; round <= rounds; round++) {
+        await ctx.progress(round, rounds);
+        const answer = await ctx.elicit(`Name ${round}?`, form);
+        seen.answers.push(answer);
+        names.push(answer.action === 'accept' ? answer.content.name : answer.action);
+      }
+      return `Hello ${names.join(' and ')}`;
+    },
+  });
+  return { server, seen };
+}
+
+function gatewayFor(server: Server, heldCalls: object = {}): Gateway {
+  return gatewayOf(closers, { one: server }, { revision: '2025-11-25' }, { heldCalls });
+}
+
+const clientOf = (gateway: Gateway, principal?: Principal): TestClient =>
+  new TestClient(gateway.server, { transport: 'memory', principal });
+
+function call(client: TestClient, args: object = {}, retry: object = {}): Promise<Message> {
+  return client.stateless('tools/call', { name: 'one__greet', arguments: args, ...retry }, canElicit);
+}
+
+function retryOf({ result }: Message, name: string): object {
+  const keys = Object.keys(result.inputRequests);
+  const answer = { action: 'accept', content: { name } };
+  return { inputResponses: Object.fromEntries(keys.map((key) => [key, answer])), requestState: result.requestState };
+}
+
+const textOf = ({ result }: Message): string => result.content[0].text;
+
+test('a client gets the question, comes back with the answer, and gets the result of the one call', async () => {
+  const { server, seen } = asking();
+  const client = clientOf(gatewayFor(server));
+  const first = await call(client);
+  expect(first.result.resultType).toBe('input_required');
+  const [question] = Object.values(first.result.inputRequests) as { method: string; params: { message: string } }[];
+  expect(question).toMatchObject({ method: 'elicitation/create', params: { message: '[one] Name 1?' } });
+  const last = await call(client, {}, retryOf(first, 'Ada'));
+  expect(textOf(last)).toBe('Hello Ada');
+  expect(seen.calls).toBe(1);
+});
+
+test('several questions of one call are asked one after the other', async () => {
+  const { server, seen } = asking();
+  const client = clientOf(gatewayFor(server));
+  const first = await call(client, { rounds: 3 });
+  const second = await call(client, { rounds: 3 }, retryOf(first, 'Ada'));
+  const third = await call(client, { rounds: 3 }, retryOf(second, 'Bob'));
+  const last = await call(client, { rounds: 3 }, retryOf(third, 'Cy'));
+  expect(textOf(last)).toBe('Hello Ada and Bob and Cy');
+  expect(seen.calls).toBe(1);
+});
+
+test('the same retry sent twice, at once or later, gets the same result', async () => {
+  const { server, seen } = asking();
+  const client = clientOf(gatewayFor(server));
+  const first = await call(client);
+  const retry = retryOf(first, 'Ada');
+  const both = await Promise.all([call(client, {}, retry), call(client, {}, retry)]);
+  const later = await call(client, {}, retry);
+  expect([...both, later].map(textOf)).toEqual(['Hello Ada', 'Hello Ada', 'Hello Ada']);
+  expect(seen).toMatchObject({ calls: 1, answers: [{ action: 'accept' }] });
+});
+
+test('progress goes to the request that waits now', async () => {
+  const { server } = asking();
+  const client = clientOf(gatewayFor(server));
+  const withToken = (token: string, retry: object = {}): Promise<Message> =>
+    call(client, { rounds: 2 }, { ...retry, _meta: { progressToken: token } });
+  const first = await withToken('a');
+  const second = await withToken('b', retryOf(first, 'Ada'));
+  expect(second.result.resultType).toBe('input_required');
+  const progress = client.received.filter(({ method }) => method === 'notifications/progress');
+  expect(progress.map(({ params }) => [params.progressToken, params.progress])).toEqual([
+    ['a', 1],
+    ['b', 2],
+  ]);
+});
+
+test('another principal cannot take over the call', async () => {
+  const { server, seen } = asking();
+  const gateway = gatewayFor(server);
+  const first = await call(clientOf(gateway, { id: 'ada' }));
+  const stolen = await call(clientOf(gateway, { id: 'eve' }), {}, retryOf(first, 'Eve'));
+  expect(stolen.error?.code).toBe(-32602);
+  const other = await call(clientOf(gateway, { id: 'ada' }), { rounds: 2 }, retryOf(first, 'Ada'));
+  expect(other.error?.code).toBe(-32602);
+  expect(textOf(await call(clientOf(gateway, { id: 'ada' }), {}, retryOf(first, 'Ada')))).toBe('Hello Ada');
+  expect(seen.calls).toBe(1);
+});
+
+test('a call that no client comes back for is cancelled, and a late retry does not run it again', async () => {
+  const { server, seen } = asking();
+  const client = clientOf(gatewayFor(server, { expiresMs: 50 }));
+  const first = await call(client);
+  await expect.poll(() => seen.cancelled).toBe(1);
+  const late = await call(client, {}, retryOf(first, 'Ada'));
+  expect(late.error).toMatchObject({ code: -32603, data: { reason: 'held-call-lost', mayHaveRun: true } });
+  expect(seen.calls).toBe(1);
+});
+
+test('a gateway that does not hold the call says that it may have run', async () => {
+  const { server, seen } = asking();
+  const key = 'k'.repeat(8) + '0123456789abcdefghijklmnopqrstuvwxyz';
+  const options = { server: { key } };
+  const one = gatewayOf(closers, { one: server }, { revision: '2025-11-25' }, options);
+  const two = gatewayOf(closers, { one: server }, { revision: '2025-11-25' }, options);
+  const first = await call(clientOf(one));
+  const lost = await call(clientOf(two), {}, retryOf(first, 'Ada'));
+  expect(lost.error).toMatchObject({ code: -32603, data: { reason: 'held-call-lost', mayHaveRun: true } });
+  expect(seen.calls).toBe(1);
+});
+
+test('beyond the limit of a principal the question is rejected, and the call goes on without an answer', async () => {
+  const { server, seen } = asking();
+  const gateway = gatewayOf(
+    closers,
+    { one: server },
+    { revision: '2025-11-25', isolation: 'principal' },
+    { heldCalls: { maxPerPrincipal: 1 } },
+  );
+  const ada = clientOf(gateway, { id: 'ada' });
+  const first = await call(ada);
+  const second = await call(ada, { rounds: 1 });
+  expect(second.result).toMatchObject({ isError: true });
+  expect((await call(clientOf(gateway, { id: 'bob' }))).result.resultType).toBe('input_required');
+  expect(textOf(await call(ada, {}, retryOf(first, 'Ada')))).toBe('Hello Ada');
+  expect(seen.calls).toBe(3);
+});
+
+test('a client that cancels while it waits for the result cancels the call', async () => {
+  const seen = { aborted: 0 };
+  const server = createServer({ name: 'slow', version: '1.0.0', logger: false });
+  server.tool('greet', {
+    run: async (_args, ctx) => {
+      await ctx.elicit('Name?', form);
+      await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve()));
+      seen.aborted++;
+      return 'too late';
+    },
+  });
+  const client = clientOf(gatewayFor(server));
+  const first = await call(client);
+  const id = 'retry';
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': canElicit,
+  };
+  void client.request('tools/call', { name: 'one__greet', arguments: {}, ...retryOf(first, 'Ada'), _meta }, id);
+  await vi.waitFor(() => expect(client.channel.busy).toBe(true));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  client.notify('notifications/cancelled', { requestId: id, _meta });
+  await expect.poll(() => seen.aborted).toBe(1);
+});
+
+test('a thousand calls wait at once, each with its own answer', async () => {
+  const { server, seen } = asking();
+  // An upstream serves a limited number of requests of one connection at a time, and asks only 64 questions at a time.
+  const gateway = gatewayOf(
+    closers,
+    { one: server },
+    { revision: '2025-11-25', isolation: 'call', maxProcesses: 2_000 },
+    { heldCalls: { maxPerPrincipal: 1_000 } },
+  );
+  const count = 1_000;
+  const clients = Array.from({ length: count }, () => clientOf(gateway));
+  const firsts = await Promise.all(clients.map((client) => call(client)));
+  const lasts = await Promise.all(
+    clients.map((client, n) => call(client, {}, retryOf(firsts[n] as Message, `user ${n}`))),
+  );
+  expect(lasts.map(textOf)).toEqual(lasts.map((_, n) => `Hello user ${n}`));
+  expect(seen.calls).toBe(count);
+});
