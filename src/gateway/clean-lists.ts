@@ -6,9 +6,7 @@ import type { Icon, Prompt, Resource, ResourceTemplate, Tool } from '../protocol
 import type { UpstreamLists } from './contract.ts';
 
 /** Stops one server from filling the instructions that a model reads. */
-export const maxInstructionsChars = 2_048;
-/** The same for all servers of a view together. */
-export const maxViewInstructionsChars = 16_384;
+const maxInstructionsChars = 2_048;
 
 interface Described {
   readonly title?: string;
@@ -62,17 +60,4 @@ function cleanDescribed({ title, description, icons }: Described): Described {
     // Clients show icons of https: and data: only; others could make them read local or internal addresses.
     ...(icons === undefined ? {} : { icons: icons.filter(({ src }) => /^(https:|data:image\/)/i.test(src)) }),
   };
-}
-
-/** The instructions of a view: its own text, then one part for each server. */
-export function joinInstructions(
-  own: string | undefined,
-  servers: readonly { readonly slug: string; readonly instructions?: string | undefined }[],
-): string | undefined {
-  const parts = servers.flatMap(({ slug, instructions }) => {
-    const text = instructions === undefined ? '' : cleanText(instructions, 'strip', maxInstructionsChars).trim();
-    return text === '' ? [] : [`## ${slug}\n${text}`];
-  });
-  const all = [...(own === undefined || own === '' ? [] : [own]), ...parts];
-  return all.length === 0 ? undefined : cleanText(all.join('\n\n'), 'strip', maxViewInstructionsChars);
 }

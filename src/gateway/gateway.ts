@@ -4,8 +4,9 @@
 import type { Server } from '../engine/server.ts';
 import { createConsoleLogger } from '../protocol/console-logger.ts';
 import type { Logger } from '../protocol/logger.ts';
+import { cleanLists } from './clean-lists.ts';
 import type { GatewayConfig, UpstreamConfig, ViewConfig } from './config/gateway-config.ts';
-import { exposeServer, exposeView, isInView, type ListedServer } from './names/index.ts';
+import { type ExposedView, exposeServer, exposeView, isInView, type ListedServer } from './names/index.ts';
 import type { GatewayOptions, ServedAs } from './options.ts';
 import { HeldCalls } from './relays/held-calls.ts';
 import { ViewServer } from './serving/view-server.ts';
@@ -33,6 +34,7 @@ export class Gateway {
   /** By `ServedAs` as text; created when they are first used. */
   readonly #servers = new Map<string, ViewServer>();
   readonly #warned = new Set<string>();
+  #attached: Server | undefined;
   #closed = false;
 
   constructor(config: GatewayConfig, options: GatewayOptions) {
@@ -42,7 +44,7 @@ export class Gateway {
     this.#held = new HeldCalls(options.heldCalls);
     const { name = 'mooring', version: ownVersion = version } = options.server ?? {};
     const { server: _server, logger: _logger, ...settings } = options;
-    this.#settings = { ...settings, client: { name, version: ownVersion }, logger: this.#logger };
+    this.#settings = { cleanLists, ...settings, client: { name, version: ownVersion }, logger: this.#logger };
     for (const each of config.servers) this.#upstreams.set(each.slug, this.#createUpstream(each));
     this.#startEager(this.#upstreams.values());
   }
@@ -65,12 +67,32 @@ export class Gateway {
     return this.#serve({ upstream: slug }).server;
   }
 
+  /** Makes a server that of the default view: it gets the items of the upstreams besides its own. Call it first. */
+  attach(base: Server): void {
+    const as = { view: '' };
+    const source = this.#sourceOf(as) as ViewSource;
+    const options = { name: 'mooring', version };
+    const view = new ViewServer(options, source, this.#held, this.#config.firstListMs, base);
+    this.#servers.set(JSON.stringify(as), view);
+    this.#attached = base;
+  }
+
   /** The server at a path below the endpoint: `` and `/` the default view, `/v/<view>`, `/s/<server>`. */
   serverAt(path: string): Server | undefined {
     if (path === '' || path === '/') return this.server;
     const [, kind, name = ''] = /^\/([vs])\/([^/]+)$/.exec(path) ?? [];
     if (kind === 'v') return this.view(name);
     return kind === 's' ? this.single(name) : undefined;
+  }
+
+  /** What a server of the gateway shows now; undefined if there is no such view or upstream. */
+  exposed(as: ServedAs): ExposedView | undefined {
+    return this.#servers.get(JSON.stringify(as))?.exposed ?? this.#sourceOf(as)?.exposed;
+  }
+
+  /** Compares the tools of an upstream with its pins again, after some were accepted. */
+  recheckPins(slug: string): void {
+    this.#upstreams.get(slug)?.recheckPins();
   }
 
   /** The state of every upstream. */
@@ -127,7 +149,7 @@ export class Gateway {
     this.#held.close();
     await Promise.allSettled([
       ...[...this.#upstreams.values()].map((upstream) => upstream.close()),
-      ...[...this.#servers.values()].map(({ server }) => server.close()),
+      ...[...this.#servers.values()].map(({ server }) => (server === this.#attached ? undefined : server.close())),
       ...this.#draining,
     ]);
   }
@@ -190,18 +212,21 @@ export class Gateway {
     const listed = (upstream: Upstream): ListedServer => ({
       config: upstream.config,
       lists: upstream.lists ?? noLists,
+      withheld: upstream.withheldTools,
     });
     if ('upstream' in as) {
       const upstream = this.#upstreams.get(as.upstream);
       if (upstream === undefined) return undefined;
       const upstreams = new Map([[as.upstream, upstream]]);
-      return { instructions: undefined, isSingle: true, upstreams, exposed: exposeServer(listed(upstream)) };
+      const exposed = exposeServer(listed(upstream));
+      return { instructions: undefined, isSingle: true, upstreams, exposed, bareNames: 'off' };
     }
     const view = this.#viewConfig(as.view);
     if (view === undefined) return undefined;
     const upstreams = new Map([...this.#upstreams].filter(([, { config }]) => isInView(view, config)));
     const exposed = exposeView(view, [...this.#upstreams.values()].map(listed));
-    return { instructions: view.instructions, isSingle: false, upstreams, exposed };
+    const { bareNames } = this.#config;
+    return { instructions: view.instructions, isSingle: false, upstreams, exposed, view, bareNames };
   }
 
   #updateAll(): void {

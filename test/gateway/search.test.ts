@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { type Client, connect, inMemory } from '../../src/client/index.ts';
 import { createServer, type Server } from '../../src/engine/server.ts';
 import { gatewayConfig } from '../../src/gateway/config/decode-gateway.ts';
-import { listModeOf, prepareSearchTools } from '../../src/gateway/search/index.ts';
+import { listModeOf, prepareSearchTools, type SearchTools } from '../../src/gateway/search/index.ts';
 
 const revisions = ['2024-11-05', '2025-11-25', '2026-07-28'];
 
@@ -17,8 +17,14 @@ function serverWith(count: number): Server {
       run: ({ text }) => `${i}: ${text}`,
     });
   }
-  prepareSearchTools(server).set(true);
+  enableSearch(server).set(true);
   return server;
+}
+
+function enableSearch(server: Server): SearchTools {
+  const search = prepareSearchTools(server);
+  server.around(Object.assign((_request: unknown, next: () => unknown) => next(), { redirect: search.redirect }));
+  return search;
 }
 
 const textOf = (result: { readonly content: readonly unknown[] }): string =>
@@ -76,7 +82,7 @@ test('call_tool reports what is wrong with its own arguments, and cannot call it
 test('search tools can be switched off again', async () => {
   const server = createServer({ name: 'test', version: '1', logger: false });
   server.tool('a', { run: () => 'a' });
-  const search = prepareSearchTools(server);
+  const search = enableSearch(server);
   search.set(true);
   search.set(true);
   search.set(false);

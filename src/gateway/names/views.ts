@@ -13,11 +13,14 @@ import { UriRoutes } from './uris.ts';
 export interface ListedServer {
   readonly config: UpstreamConfig;
   readonly lists: UpstreamLists;
+  /** Tools that are not shown until they are accepted: calls of them say so. */
+  readonly withheld?: readonly Tool[] | undefined;
 }
 
 /** Everything a view shows. */
 export interface ExposedView {
   readonly tools: readonly ExposedItem<Tool>[];
+  readonly withheldTools: readonly ExposedItem<Tool>[];
   readonly prompts: readonly ExposedItem<Prompt>[];
   readonly resources: readonly ExposedItem<Resource>[];
   readonly resourceTemplates: readonly ExposedItem<ResourceTemplate>[];
@@ -42,11 +45,17 @@ export function exposeView(view: ViewConfig, all: readonly ListedServer[]): Expo
   const shown = new Set(servers.map(({ config }) => config.slug));
   const isTool = compileFilter(view.tools);
   const isPrompt = compileFilter(view.prompts);
-  const tools = exposeItems(enabled.flatMap(shownTools), slugs);
+  // Withheld tools come last: none of them takes a name from a tool that is shown.
+  const tools = exposeItems([...enabled.flatMap(shownTools), ...enabled.flatMap(withheldTools)], slugs);
+  const isWithheld = new Set(
+    enabled.flatMap(({ config, withheld = [] }) => withheld.map(({ name }) => keyOf(config.slug, name))),
+  );
   const prompts = exposeItems(enabled.flatMap(shownPrompts), slugs);
   const uris = new UriRoutes(servers.map((server) => urisOf(server, view.resources)));
+  const ofView = tools.items.filter(({ slug, exposed }) => shown.has(slug) && isTool(exposed));
   return {
-    tools: tools.items.filter(({ slug, exposed }) => shown.has(slug) && isTool(exposed)),
+    tools: ofView.filter(({ slug, original }) => !isWithheld.has(keyOf(slug, original))),
+    withheldTools: ofView.filter(({ slug, original }) => isWithheld.has(keyOf(slug, original))),
     prompts: prompts.items.filter(({ slug, exposed }) => shown.has(slug) && isPrompt(exposed)),
     ...exposeResources(servers, view.resources, uris),
     uris,
@@ -72,6 +81,7 @@ export function exposeServer(server: ListedServer): ExposedView {
   const { resources, resourceTemplates } = server.lists;
   return {
     tools: same(shownTools(server)),
+    withheldTools: same(withheldTools(server)),
     prompts: same(shownPrompts(server)),
     resources: resources
       .filter(({ uri }) => isShown(uri))
@@ -112,9 +122,19 @@ function hasPage({ _meta }: Tool): boolean {
   return typeof ui === 'object' && ui !== null && typeof (ui as { resourceUri?: unknown }).resourceUri === 'string';
 }
 
+const keyOf = (slug: string, name: string): string => `${slug} ${name}`;
+
 function shownTools({ config, lists }: ListedServer) {
+  return filteredTools(config, lists.tools);
+}
+
+function withheldTools({ config, withheld = [] }: ListedServer) {
+  return filteredTools(config, withheld);
+}
+
+function filteredTools(config: UpstreamConfig, tools: readonly Tool[]) {
   const isShown = compileFilter(config.tools);
-  return lists.tools
+  return tools
     .filter(({ name }) => isShown(name))
     .map((tool) => ({
       server: config,

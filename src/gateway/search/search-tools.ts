@@ -2,7 +2,7 @@
 // sessions and for stateless requests. A call through call_tool is a call of the real tool in every respect.
 
 import type { Context } from '../../engine/context.ts';
-import type { CallRedirect, Middleware, RequestInfo } from '../../engine/ports.ts';
+import type { CallRedirect } from '../../engine/ports.ts';
 import { rankTools } from '../../engine/rank-tools.ts';
 import type { Server } from '../../engine/server.ts';
 import { capText } from '../../protocol/hygiene.ts';
@@ -42,21 +42,19 @@ const foundOutput = {
 /** The search tools of one server, which can be switched on and off. */
 export interface SearchTools {
   set(enabled: boolean): void;
+  /** A call of call_tool becomes one of the tool it names, under that tool's policy, limits and audit. */
+  readonly redirect: CallRedirect;
 }
 
-/** Prepares a server for search tools. They are off at first. */
-export function prepareSearchTools(server: Server): SearchTools {
+/** Prepares a server for search tools. They are off at first. `isOffered`: whether a tool may be found. */
+export function prepareSearchTools(server: Server, isOffered: (name: string) => boolean = () => true): SearchTools {
   let installed: readonly { remove(): void }[] = [];
-  // A call of call_tool becomes one of the tool it names, under that tool's policy, limits and audit.
-  const passOn: Middleware = Object.assign((_request: RequestInfo, next: () => unknown) => next(), {
-    redirect: ((params) => (installed.length === 0 ? undefined : redirectSearchCall(params))) satisfies CallRedirect,
-  });
-  server.around(passOn);
   return {
+    redirect: (params) => (installed.length === 0 ? undefined : redirectSearchCall(params)),
     set(enabled) {
       if (enabled === installed.length > 0) return;
       for (const each of installed) each.remove();
-      installed = enabled ? install(server) : [];
+      installed = enabled ? install(server, isOffered) : [];
     },
   };
 }
@@ -70,7 +68,7 @@ function redirectSearchCall(params: Parameters<CallRedirect>[0]): ReturnType<Cal
   return { name, arguments: args ?? {} };
 }
 
-function install(server: Server): readonly { remove(): void }[] {
+function install(server: Server, isOffered: (name: string) => boolean): readonly { remove(): void }[] {
   return [
     server.tool('search_tools', {
       description:
@@ -87,7 +85,7 @@ function install(server: Server): readonly { remove(): void }[] {
         required: ['query'],
       },
       output: foundOutput,
-      run: (args, ctx) => search(server, args as SearchArguments, ctx),
+      run: (args, ctx) => search(toolsFor(server, isOffered, ctx), args as SearchArguments),
     }),
     server.tool('describe_tool', {
       description: 'Show the full definition of a tool: description, arguments, result.',
@@ -99,7 +97,7 @@ function install(server: Server): readonly { remove(): void }[] {
       },
       run: (args, ctx) => {
         const { name } = args as { name: string };
-        const tool = toolsFor(server, ctx).find((each) => each.name === name);
+        const tool = toolsFor(server, isOffered, ctx).find((each) => each.name === name);
         if (tool === undefined)
           throw new UserError(`There is no tool ${JSON.stringify(name)}. Find one with search_tools.`);
         return JSON.stringify(tool, undefined, 1);
@@ -130,8 +128,8 @@ interface SearchArguments {
   readonly offset?: number;
 }
 
-function search(on: Server, { query, server, limit = defaultFound, offset = 0 }: SearchArguments, ctx: Context) {
-  const candidates = toolsFor(on, ctx)
+function search(known: readonly Tool[], { query, server, limit = defaultFound, offset = 0 }: SearchArguments) {
+  const candidates = known
     .map((tool) => ({ ...tool, category: splitExposedName(tool.name)?.slug ?? '' }))
     .filter(({ category }) => server === undefined || category === server);
   const ranked = rankTools(candidates, query);
@@ -149,8 +147,9 @@ function summaryOf(title: string | undefined, description: string | undefined): 
 }
 
 /** The tools that the caller may see, without those of the search itself. */
-function toolsFor(server: Server, { principal }: Context): Tool[] {
+function toolsFor(server: Server, isOffered: (name: string) => boolean, { principal }: Context): Tool[] {
   return [...server.catalog.tools.values()]
-    .filter(({ key, visible }) => !searchToolNames.includes(key) && (visible === undefined || visible(principal)))
+    .filter(({ key }) => !searchToolNames.includes(key) && isOffered(key))
+    .filter(({ visible }) => visible === undefined || visible(principal))
     .map((entry) => entry.describe());
 }

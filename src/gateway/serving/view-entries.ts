@@ -17,10 +17,12 @@ export interface ViewEntriesOptions {
   readonly held: HeldCalls;
   /** What users are asked starts with the name of the server. */
   readonly namesServers: boolean;
+  /** Tools that are listed; the others can be called. */
+  readonly isListed: (exposedName: string) => boolean;
 }
 
 export function viewEntries(view: ExposedView, options: ViewEntriesOptions): OwnedEntries {
-  const { upstreams, held, namesServers } = options;
+  const { upstreams, held, namesServers, isListed } = options;
   const targets = new Map<string, FeatureTarget>();
   for (const [slug, upstream] of upstreams) {
     targets.set(slug, { upstream, held, namesServer: namesServers, expose: (uri) => view.uris.expose(slug, uri) });
@@ -28,7 +30,10 @@ export function viewEntries(view: ExposedView, options: ViewEntriesOptions): Own
   const targetOf = (slug: string): FeatureTarget => targets.get(slug) as FeatureTarget;
   const hasResources = [...upstreams.values()].some(({ lists }) => offersResources(lists));
   return {
-    tools: view.tools.map((item) => toolEntry(item, targetOf(item.slug))),
+    tools: [
+      ...view.tools.map((item) => toolEntry(item, targetOf(item.slug), !isListed(item.exposed))),
+      ...view.withheldTools.map((item) => withheldEntry(item, targetOf(item.slug))),
+    ],
     prompts: view.prompts.map((item) => promptEntry(item, targetOf(item.slug))),
     resources: view.resources.map((item) => resourceEntry(item, targetOf(item.slug))),
     resourceTemplates: [
@@ -44,15 +49,22 @@ function offersResources(lists: Upstream['lists']): boolean {
   return resources.length + resourceTemplates.length > 0 || capabilities?.['resources'] !== undefined;
 }
 
-function toolEntry({ item, original }: ExposedItem<Tool>, target: FeatureTarget): ToolEntry {
+/** A tool that is withheld until it is accepted: a call says so. */
+function withheldEntry({ item, original }: ExposedItem<Tool>, { upstream }: FeatureTarget): ToolEntry {
+  const text = upstream.withheld.get(original) ?? 'This tool was not accepted.';
+  return relayedTool(item, { unlisted: true, run: () => ({ content: [{ type: 'text', text }], isError: true }) });
+}
+
+function toolEntry({ item, original }: ExposedItem<Tool>, target: FeatureTarget, unlisted: boolean): ToolEntry {
   const shown = withExposedPage(item, target.expose);
   const run = (args: unknown, ctx: Parameters<ToolEntry['definition']['run']>[1]) =>
     callTool(target, original, item, args as { readonly [key: string]: unknown }, ctx);
   const { validate, slug } = target.upstream.config;
-  if (!validate) return relayedTool(shown, { run });
+  if (!validate) return relayedTool(shown, { run, unlisted });
   const where = `tool ${JSON.stringify(original)} of ${slug}`;
   return relayedTool(shown, {
     run,
+    unlisted,
     input: compileSchema(item.inputSchema, { direction: 'input', root: 'any', where }),
   });
 }

@@ -1,16 +1,19 @@
 // The server of one view: what clients connect to. It shows what the view selects from the upstreams, as it is known now.
 
 import type { Context } from '../../engine/context.ts';
-import { principalKey, type RequestInfo } from '../../engine/ports.ts';
+import { type Middleware, principalKey, type RequestInfo } from '../../engine/ports.ts';
 import { createServer, type Server, type ServerOptions } from '../../engine/server.ts';
 import type { Principal } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { Capabilities } from '../../protocol/model.ts';
+import type { ExposedView } from '../names/index.ts';
 import type { HeldCalls } from '../relays/held-calls.ts';
 import { RelayCall } from '../relays/relay-call.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
+import { CallNames } from './call-names.ts';
 import { joinInstructions } from './instructions.ts';
+import { mayUse } from './view-access.ts';
 import { viewEntries } from './view-entries.ts';
 import type { ViewSource } from './view-source.ts';
 
@@ -27,6 +30,8 @@ const needingLists: ReadonlySet<string> = new Set([
 export class ViewServer {
   readonly server: Server;
   readonly #held: HeldCalls;
+  readonly #calls: CallNames;
+  #isRestricted = false;
   #source: ViewSource;
   #capabilities: Capabilities | undefined;
   /** The lists of all upstreams are known. */
@@ -34,21 +39,26 @@ export class ViewServer {
   /** Which upstream is asked for the changes of a followed resource. */
   readonly #followed = new Map<string, { readonly slug: string; readonly uri: string }>();
 
-  constructor(options: ServerOptions, source: ViewSource, held: HeldCalls, firstListMs: number) {
+  /** `base`: a server that gets the items of the view besides its own. */
+  constructor(options: ServerOptions, source: ViewSource, held: HeldCalls, firstListMs: number, base?: Server) {
     this.#source = source;
     this.#held = held;
-    this.server = createServer({
-      ...options,
-      capabilities: () => (this.#capabilities ??= this.#declare()),
-      instructions: () => joinInstructions(this.#source),
-    });
-    this.server.around((request, next) => {
+    this.server =
+      base ??
+      createServer({
+        ...options,
+        capabilities: () => (this.#capabilities ??= this.#declare()),
+        instructions: () => joinInstructions(this.#source),
+      });
+    this.#calls = new CallNames(this.server, source);
+    const whenKnown: Middleware = (request, next) => {
       if (this.#isKnown) return next();
       const unknown = this.#unknown;
       this.#isKnown = unknown.length === 0;
       if (this.#isKnown || !this.#needsLists(request)) return next();
       return inTime(Promise.all(unknown.map((upstream) => upstream.known())), firstListMs).then(next);
-    });
+    };
+    this.server.around(source.isSingle ? whenKnown : Object.assign(whenKnown, { redirect: this.#calls.redirect }));
     this.server.observe({
       rootsChanged: (_peer, session) => {
         for (const upstream of this.#source.upstreams.values()) upstream.rootsChanged(session.key);
@@ -67,12 +77,23 @@ export class ViewServer {
     this.#source = source;
     this.#capabilities = undefined;
     this.#isKnown = false;
+    const isListed = this.#calls.update(source);
+    // Only if needed: lists of a restricted server are made for each caller.
+    if (source.view?.allow !== undefined && !this.#isRestricted) {
+      this.#isRestricted = true;
+      this.server.restrict((_kind, _key, principal) => mayUse(this.#source.view?.allow, principal));
+    }
     const rejected = this.server.replaceEntries(
       this,
-      viewEntries(source.exposed, { ...source, held: this.#held, namesServers: !source.isSingle }),
+      viewEntries(source.exposed, { ...source, held: this.#held, namesServers: !source.isSingle, isListed }),
     );
     if (rejected.length === 0) return;
     this.server.logger?.warn('names of upstreams are taken by others, so that they are not shown', { names: rejected });
+  }
+
+  /** What it shows now. */
+  get exposed(): ExposedView {
+    return this.#source.exposed;
   }
 
   /** A resource of an upstream has changed. */

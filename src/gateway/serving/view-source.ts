@@ -1,5 +1,6 @@
 // What a view shows, and of which upstreams. Only types.
 
+import type { BareNames, ViewConfig } from '../config/gateway-config.ts';
 import type { ExposedView } from '../names/index.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 
@@ -12,4 +13,7 @@ export interface ViewSource {
   /** By slug, in the order of the file. */
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly exposed: ExposedView;
+  /** Absent for a server by itself. */
+  readonly view?: ViewConfig | undefined;
+  readonly bareNames: BareNames;
 }

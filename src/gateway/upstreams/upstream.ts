@@ -38,7 +38,10 @@ export class Upstream {
   #isAmbiguous = false;
   #stderr = '';
   #lists: UpstreamLists | undefined;
+  /** As the server sent them. */
+  #received: UpstreamLists | undefined;
   #withheld: ReadonlyMap<string, string> = new Map();
+  #withheldTools: readonly Tool[] = [];
 
   constructor(config: UpstreamConfig, settings: UpstreamSettings, listener: UpstreamListener) {
     this.config = config;
@@ -83,6 +86,15 @@ export class Upstream {
   /** Tools that may not be called, with the reason. */
   get withheld(): ReadonlyMap<string, string> {
     return this.#withheld;
+  }
+
+  get withheldTools(): readonly Tool[] {
+    return this.#withheldTools;
+  }
+
+  /** Compares the last lists with the pins again: some may have been accepted. */
+  recheckPins(): void {
+    if (this.#received !== undefined) this.#accept(this.#received);
   }
 
   /** Reads the lists if they are not known; resolves when they are, or when that failed. */
@@ -273,11 +285,11 @@ export class Upstream {
     const cleaned = this.#settings.cleanLists?.(lists) ?? lists;
     // Compared as the server sent them, so that hidden characters count as a change.
     const report = this.#settings.pins?.check(this.config, lists.tools);
-    this.#withheld = report?.withheld ?? new Map();
-    const shown: readonly Tool[] =
-      report === undefined
-        ? cleaned.tools
-        : cleaned.tools.filter(({ name }) => report.shown.some((tool) => tool.name === name));
+    const withheld = report?.withheld ?? new Map<string, string>();
+    this.#received = lists;
+    this.#withheld = withheld;
+    this.#withheldTools = withheld.size === 0 ? [] : cleaned.tools.filter(({ name }) => withheld.has(name));
+    const shown = withheld.size === 0 ? cleaned.tools : cleaned.tools.filter(({ name }) => !withheld.has(name));
     this.#lists = { ...cleaned, tools: shown };
     this.#listener.listsChanged(this.#lists);
   }
