@@ -16,7 +16,7 @@ export interface Running {
   /** The settings at the start. */
   readonly started: ReadSettings;
   readonly authentication: LiveAuthentication | undefined;
-  readonly policyGuard: PolicyGuard | undefined;
+  readonly policyGuard: Pick<PolicyGuard, 'replace'> | undefined;
   readonly logger: Logger;
 }
 

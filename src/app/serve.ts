@@ -10,11 +10,14 @@ import { auditHealth, openAudit } from './audit.ts';
 import type { Authentication } from './authentication.ts';
 import { options as settingOptions } from './config/options.ts';
 import type { ResolvedSettings, SettingsInput } from './config/resolve.ts';
+import type { GatewayInput } from './gateway/gateway-settings.ts';
+import type { HostOptions } from './gateway/host.ts';
+import type { GatewayHost } from './gateway/host-contract.ts';
 import { HealthRegistry } from './health.ts';
 import type { LiveAuthentication } from './live-authentication.ts';
 import { checkPlaces } from './places.ts';
 import type { PolicyGuard } from './policy.ts';
-import { type AssembledServer, type Profile, profiles } from './profiles/index.ts';
+import { type AssembledServer, gatewayProfile, type Profile, type ProfileRow, profiles } from './profiles/index.ts';
 import { type ReadSettings, readSettings } from './read-settings.ts';
 import type { Settings } from './settings.ts';
 import {
@@ -32,6 +35,8 @@ import type { Worker } from './workers/worker.ts';
 export interface ServeOptions extends SettingsInput {
   /** Prints how to connect clients once the server listens on HTTP. */
   readonly showSetup?: boolean;
+  /** Servers to offer: alone with the profile `gateway`, otherwise besides what the profile has. */
+  readonly gateway?: GatewayInput & { readonly view?: string };
 }
 
 /** Serves a profile until the client disconnects (stdio) or the process is stopped. */
@@ -39,7 +44,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   const started = await readSettings(options);
   const { settled } = started;
   const { settings } = settled;
-  const row = Object.hasOwn(profiles, settings.profile) ? profiles[settings.profile] : undefined;
+  const row = await rowOf(settings, options);
   if (row === undefined) {
     const { nearest } = await import('./text/nearest.ts');
     const names = Object.keys(profiles);
@@ -63,6 +68,15 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   const profile = await row.load();
   // A worker that stays connected would not end.
   await closeOnFailure(worker, () => serveProfile({ options, started, profile, worker, logger }));
+}
+
+/** The profile to serve; undefined if there is none of that name. */
+async function rowOf(settings: Settings, { gateway }: ServeOptions): Promise<ProfileRow | undefined> {
+  if (gateway === undefined || settings.profile !== gatewayProfile) {
+    return Object.hasOwn(profiles, settings.profile) ? profiles[settings.profile] : undefined;
+  }
+  const { gatewayRow } = await import('./gateway/gateway-profile.ts');
+  return gatewayRow(gateway, settings);
 }
 
 interface ProfileRun {
@@ -91,34 +105,85 @@ async function serveProfile({ options, started, profile, worker, logger }: Profi
         persistentState: pack?.persistentState,
       });
       if (pack !== undefined) await assembled.server.use(pack);
-      return assembled;
+      return closeOnFailure(assembled.server, () =>
+        withGateway(assembled, options, { settings, audit, health, logger }),
+      );
     });
   });
   if (hasTasks(ready.server)) health.add('tasks', () => taskHealth(ready.server));
   // On a failure from here on, packs must be closed, or the process would not end.
   await closeOnFailure(ready.server, async () => {
-    if (settings.telemetry !== undefined) await ready.server.use(await telemetryOf(settings.telemetry));
-    if (audit !== undefined) await ready.server.use(audit);
+    if (ready.gateway === undefined) {
+      if (settings.telemetry !== undefined) await ready.server.use(await telemetryOf(settings.telemetry));
+      if (audit !== undefined) await ready.server.use(audit);
+    }
     const authentication = await authenticationOf(settings);
     if (authentication !== undefined) await warnOfUnreachableData(ready, authentication, logger);
-    const policyGuard = await enforce(ready, started, authentication);
+    const policyGuard =
+      ready.gateway === undefined
+        ? await enforce(ready, started, authentication)
+        : await protectGateway(ready.gateway, started, authentication, audit);
     // Plugins may print while they load, and stdout belongs to the protocol on stdio.
     const unguard = settings.plugins.length === 0 ? undefined : guardStdout(printed(logger));
     const guard = await addPlugins(ready, settled, health, logger);
     if (settings.http?.enabled !== true) {
       const principal = await principalOf(settings);
       await openConsoleBesideStdio(ready, settled, audit, logger);
+      await ready.gateway?.control(undefined);
       return serveOverStdio(settled, ready, principal, logger, guard, unguard);
     }
     const { serveOverHttp } = await import('./serve-http.ts');
     const showSetup = options.showSetup === true;
     const { reload } = await import('./reload.ts');
-    await serveOverHttp({
+    const served = await serveOverHttp({
       ...{ profile: profile.name, ready, settled, authentication, audit, logger, showSetup, worker },
-      reload: (served) => reload({ asked: options, started, authentication, policyGuard, logger }, served),
+      async reload(served) {
+        await ready.gateway?.reload();
+        await reload({ asked: options, started, authentication, policyGuard, logger }, served);
+      },
     });
+    await ready.gateway?.control(served.url);
     guard();
   });
+}
+
+/** Adds the servers of `--gateway` to a profile. */
+async function withGateway(
+  assembled: AssembledServer,
+  { gateway: input }: ServeOptions,
+  options: Pick<HostOptions, 'settings' | 'audit' | 'health' | 'logger'>,
+): Promise<AssembledServer> {
+  if (input === undefined || assembled.gateway !== undefined) return assembled;
+  const { openGatewayHost } = await import('./gateway/host.ts');
+  const { filesOf } = await import('./gateway/gateway-settings.ts');
+  const { server } = assembled;
+  const gateway = await openGatewayHost({
+    ...options,
+    input,
+    files: filesOf(input, options.settings.configFile),
+    base: server,
+  });
+  await server.use({ name: 'gateway', install() {}, close: () => gateway.close() });
+  return { ...assembled, gateway };
+}
+
+/** The same telemetry, audit log and policy for all servers of a gateway. */
+async function protectGateway(
+  gateway: GatewayHost,
+  { settled, policy }: ReadSettings,
+  authentication: Authentication | undefined,
+  audit: AuditLog | undefined,
+): Promise<Pick<PolicyGuard, 'replace'> | undefined> {
+  const { protection } = await import('./gateway/protection.ts');
+  const { telemetry } = settled.settings;
+  const challenge = authentication?.oauth === undefined ? undefined : authentication.challenge;
+  const { protect, policyGuard } = await protection({
+    ...{ policy, audit, challenge },
+    telemetry: telemetry === undefined ? undefined : () => telemetryOf(telemetry),
+  });
+  gateway.protect(protect);
+  if (audit !== undefined) await gateway.server.use({ name: 'audit', install() {}, close: () => audit.close() });
+  return policyGuard;
 }
 
 /** Nothing of the console is loaded without the setting. */
@@ -276,7 +341,7 @@ function logOptions({ logLevel, logJson }: ResolvedSettings): object {
 
 async function serveOverStdio(
   settled: ResolvedSettings,
-  { server, stdio }: AssembledServer,
+  { server, stdio, gateway }: AssembledServer,
   principal: Principal | undefined,
   logger: StreamLogger,
   guard: () => void,
@@ -284,7 +349,12 @@ async function serveOverStdio(
 ): Promise<void> {
   // The stdio transport installs its own guard of stdout.
   unguard?.();
-  const connection = await serveStdio(server, { ...stdio, logger, ...(principal === undefined ? {} : { principal }) });
+  const connection = await serveStdio(server, {
+    ...stdio,
+    logger,
+    ...(principal === undefined ? {} : { principal }),
+    ...(gateway === undefined ? {} : { reload: () => void gateway.reload() }),
+  });
   guard();
   let said = false;
   const say = (): void => {

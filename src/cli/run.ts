@@ -17,6 +17,11 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'serve a profile over stdio or HTTP',
     load: async () => ({ run: (args) => serve(args) }),
   },
+  gateway: {
+    group: 'Serve',
+    about: 'serve all servers of a configuration file as one',
+    load: () => import('./commands/gateway.ts'),
+  },
   dev: {
     group: 'Write a server',
     about: 'run a server file and restart it on changes',

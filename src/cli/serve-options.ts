@@ -11,6 +11,7 @@ export interface ServeFlag {
   readonly type: 'string' | 'boolean';
   readonly about: string;
   readonly short?: string;
+  readonly multiple?: boolean;
   /** Placeholder of the value in the help: `--config FILE`. */
   readonly metavar?: string;
 }
@@ -20,6 +21,12 @@ export const serveFlags = {
     type: 'string',
     metavar: 'FILE',
     about: 'read settings from this file (default: MOORING_CONFIG, otherwise your user configuration)',
+  },
+  gateway: {
+    type: 'string',
+    multiple: true,
+    metavar: 'FILE',
+    about: 'offer the servers of this file as well: the file of any client, or mooring.json; repeatable',
   },
   'show-setup': { type: 'boolean', about: 'print how to connect clients once the server listens' },
   help: { type: 'boolean', short: 'h', about: 'show this help' },

@@ -25,6 +25,8 @@ export interface StdioOptions extends Omit<StreamOptions, 'logger'> {
   readonly ownProcess?: boolean;
   /** How often to check whether the parent process is still alive, in ms; 0 = never. Default 3 s. */
   readonly parentPollMs?: number;
+  /** With `ownProcess`: called on SIGHUP instead of stopping, to reload settings. */
+  readonly reload?: () => void;
 }
 
 /** A server on stdio. */
@@ -65,7 +67,7 @@ export async function serveStdio(host: Host, options: StdioOptions = {}): Promis
   const ownProcess = options.ownProcess ?? (options.stdin === undefined && options.stdout === undefined);
   if (ownProcess) {
     const parent = process.ppid;
-    const listener = manageProcess(host, connection, stdout, logger);
+    const listener = manageProcess(host, connection, stdout, logger, options.reload);
     watchProcess(listener);
     const prepare = prepareFor(host, stdin);
     // Input that waits on stdin is served first; it arrives in the second turn of the event loop.
@@ -113,6 +115,7 @@ function manageProcess(
   connection: StreamServer,
   stdout: Writable,
   logger: Logger & { flush?(): Promise<void> },
+  reload: (() => void) | undefined,
 ): ProcessListener {
   let ending = false;
   const unguard = guardStdout((line) => logger.info(line, { printedTo: 'stdout' }), stdout);
@@ -140,6 +143,10 @@ function manageProcess(
       logger.info(`${signal}: stopping`);
       connection.shortenGrace(signalGraceMs);
       void connection.stop();
+    },
+    onHangup() {
+      reload?.();
+      return reload !== undefined;
     },
     onOrphaned() {
       logger.info('the parent process has ended: stopping');

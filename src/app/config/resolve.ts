@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseLevel } from '../../logging/logger.ts';
 import { logLevels } from '../../protocol/model.ts';
-import { defaultProfile, profiles } from '../profiles/index.ts';
+import { defaultProfile, gatewayProfile, profiles } from '../profiles/index.ts';
 import type { AuthSettings, OAuthSettings, PluginSettings, Settings, TlsSettings } from '../settings.ts';
 import { UsageError } from '../usage-error.ts';
 import { dataFolder, type Platform, thisPlatform, userConfigFile } from './folders.ts';
@@ -74,6 +74,8 @@ export async function resolveSettings(input: SettingsInput): Promise<ResolvedSet
 
 /** Whether the profile enables the audit log. */
 function isAudited({ profile, enable }: Settings): boolean {
+  // It starts programs and passes calls on.
+  if (profile === gatewayProfile) return true;
   const audited = (Object.hasOwn(profiles, profile) ? profiles[profile] : undefined)?.audited ?? [];
   return audited === 'always' || audited.some((feature) => enable[feature]);
 }

@@ -7,6 +7,7 @@ import type { GatewayConfig } from '../../gateway/config/gateway-config.ts';
 import { commandName } from '../clients/launch.ts';
 import { isMooringConfig, readConfig } from '../clients/server-config.ts';
 import { resolveSettings, type SettingsInput } from '../config/resolve.ts';
+import { gatewayProfile } from '../profiles/index.ts';
 import type { Settings } from '../settings.ts';
 import { UsageError } from '../usage-error.ts';
 import { readGatewayFiles } from './read-files.ts';
@@ -26,9 +27,6 @@ export interface GatewaySettings {
   /** The files the servers come from. */
   readonly files: readonly string[];
 }
-
-/** The name of the profile in settings, logs and policies. */
-export const gatewayProfile = 'gateway';
 
 /** Which of the files, if any, has settings of Mooring. Throws a `UsageError` if there are two. */
 export async function settingsFileOf(files: readonly string[]): Promise<string | undefined> {
@@ -51,12 +49,12 @@ export async function settingsOfGateway(input: GatewayInput): Promise<GatewaySet
     ...(input.flags === undefined ? {} : { flags: input.flags }),
     ...(configFile === undefined ? {} : { configFile }),
   });
-  const files = filesOf(input, settings);
+  const files = filesOf(input, settings.configFile);
   return { ...(await readGateway(input, files, settings)), settings, files };
 }
 
 /** The files to read: those that are named, otherwise the configuration of the user. */
-export function filesOf({ files, target }: GatewayInput, { configFile }: Settings): readonly string[] {
+export function filesOf({ files, target }: GatewayInput, configFile: string | undefined): readonly string[] {
   if (target !== undefined) return [];
   if (files.length > 0) return files.map((file) => resolve(file));
   if (configFile !== undefined) return [configFile];
@@ -82,6 +80,5 @@ function singleServer(target: string | readonly string[]): { readonly name: stri
   const mooring = { prefix: false };
   if (typeof target === 'string') return { name: new URL(target).hostname, written: { url: target, mooring } };
   const [command, ...args] = target;
-  // It is the user's own command line, so that it gets what a shell would give it.
   return { name: commandName(target), written: { command, args, mooring } };
 }

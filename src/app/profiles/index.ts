@@ -9,7 +9,7 @@ export type { Data } from './data.ts';
 export type { AssembledServer, PersistentState, Profile, ProfileOptions } from './profile.ts';
 
 /** One row per profile. */
-interface ProfileRow {
+export interface ProfileRow {
   readonly about: string;
   /**
    * Whether the audit log is on by default: always, or if one of these features is enabled. Profiles that start programs
@@ -67,3 +67,6 @@ export const profiles: Readonly<Record<string, ProfileRow>> = {
 };
 
 export const defaultProfile = 'local';
+
+/** The profile of "mooring gateway". It is not in the list: it needs servers to offer. */
+export const gatewayProfile = 'gateway';

@@ -8,6 +8,7 @@ import type { Bus, ExpiringStore } from '../../protocol/ports.ts';
 import type { AuditLog } from '../../security/audit/index.ts';
 import type { HttpOptions } from '../../transports/http.ts';
 import type { StdioOptions } from '../../transports/stdio.ts';
+import type { GatewayHost } from '../gateway/host-contract.ts';
 import type { HealthRegistry } from '../health.ts';
 import type { Settings } from '../settings.ts';
 import type { Data } from './data.ts';
@@ -47,6 +48,8 @@ export interface AssembledServer {
   readonly stdio?: Pick<StdioOptions, 'graceMs'>;
   /** The data folder, if the profile stores data per caller. */
   readonly data?: Data;
+  /** The servers behind it, which have servers of their own at other paths. */
+  readonly gateway?: GatewayHost;
 }
 
 export interface Profile {

@@ -34,6 +34,7 @@ export async function run(args: readonly string[], fixed?: FixedProfile): Promis
     configFile: values['config'] as string | undefined,
     showSetup: values['show-setup'] === true,
     flags: withRoots(toFlagValues(values), folders),
+    ...(values['gateway'] === undefined ? {} : { gateway: { files: values['gateway'] as readonly string[] } }),
   });
   return 0;
 }

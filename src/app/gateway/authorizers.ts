@@ -1,0 +1,66 @@
+// The credentials of the gateway at its servers: one authorizer for each server and, if callers are kept apart, for each
+// caller. The credentials of callers are for the gateway and never reach a server.
+
+import { readFileSync } from 'node:fs';
+import { type Authorizer, createAuthorizer, createFileStore, type PreRegisteredClient } from '../../client/index.ts';
+import type { UpstreamAuth, UpstreamConfig } from '../../gateway/config/gateway-config.ts';
+
+export interface AuthorizerSettings {
+  /** Whether a user is at this machine, who can sign in with the browser. */
+  readonly isInteractive: boolean;
+}
+
+/** Returns the function that finds the authorizer of a server; undefined where it needs none. */
+export function upstreamAuthorizers({
+  isInteractive,
+}: AuthorizerSettings): (config: UpstreamConfig) => Authorizer | undefined {
+  const known = new Map<string, Authorizer>();
+  return (config) => {
+    const { auth, entry, digest } = config;
+    if (entry.url === undefined || auth.kind === 'none' || auth.kind === 'headers') return undefined;
+    let authorizer = known.get(digest);
+    if (authorizer === undefined) {
+      authorizer = create(entry.url, auth, isInteractive);
+      known.set(digest, authorizer);
+    }
+    return authorizer;
+  };
+}
+
+function create(
+  server: string,
+  auth: Exclude<UpstreamAuth, { readonly kind: 'none' | 'headers' }>,
+  isInteractive: boolean,
+): Authorizer {
+  const scopes = auth.scopes === undefined ? {} : { scopes: auth.scopes };
+  if (auth.kind === 'oauth') {
+    const client = auth.clientId === undefined ? {} : { client: clientOf({ ...auth, clientId: auth.clientId }) };
+    // Stored tokens are used in any case.
+    const redirector = isInteractive ? {} : ({ redirector: false } as const);
+    return createAuthorizer({ server, store: createFileStore(), ...scopes, ...client, ...redirector });
+  }
+  return createAuthorizer({
+    server,
+    grant: { kind: 'client-credentials' },
+    client: clientOf(auth),
+    redirector: false,
+    ...scopes,
+  });
+}
+
+function clientOf(auth: {
+  readonly clientId: string;
+  readonly clientSecret?: string | undefined;
+  readonly privateKeyFile?: string | undefined;
+  readonly keyAlgorithm?: string | undefined;
+  readonly issuer?: string | undefined;
+}): PreRegisteredClient {
+  const { clientId, clientSecret, privateKeyFile, keyAlgorithm, issuer } = auth;
+  return {
+    clientId,
+    ...(clientSecret === undefined ? {} : { clientSecret }),
+    ...(privateKeyFile === undefined ? {} : { privateKey: readFileSync(privateKeyFile, 'utf8') }),
+    ...(keyAlgorithm === undefined ? {} : { algorithm: keyAlgorithm }),
+    ...(issuer === undefined ? {} : { issuer }),
+  };
+}

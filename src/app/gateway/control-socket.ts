@@ -1,0 +1,167 @@
+// The control socket of a running gateway: `mooring gateway status` and the other commands talk to it. One request per
+// line and one response per line, as JSON. Only this user can connect.
+
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { type Platform, thisPlatform } from '../config/folders.ts';
+
+/** A request longer than this is not one of ours. */
+const maxLineChars = 1024 * 1024;
+/** How long a command waits for a gateway; a restart may take that long. */
+const responseMs = 60_000;
+/** Longer paths of sockets are not possible on macOS. */
+const maxPathChars = 100;
+
+export type ControlHandler = (params: Readonly<Record<string, unknown>>) => unknown;
+
+export interface ControlSocket {
+  readonly path: string;
+  close(): void;
+}
+
+/** The folder of the sockets of this user: in the runtime folder if there is one, otherwise in the temporary folder. */
+export function controlFolder({ env }: Platform = thisPlatform()): string {
+  const runtime = env['XDG_RUNTIME_DIR'];
+  if (runtime?.startsWith('/')) return join(runtime, 'mooring');
+  return join(tmpdir(), `mooring-${userInfo().uid}`);
+}
+
+/** The sockets of gateways that may be running, by process id. */
+export function findControlSockets(folder = controlFolder()): ReadonlyMap<number, string> {
+  if (process.platform === 'win32') return windowsPipes();
+  if (!existsSync(folder)) return new Map();
+  const found = readdirSync(folder).flatMap((name): [number, string][] => {
+    const pid = /^gateway-(\d+)\.sock$/.exec(name)?.[1];
+    return pid === undefined ? [] : [[Number(pid), join(folder, name)]];
+  });
+  return new Map(found.sort(([a], [b]) => a - b));
+}
+
+/** Named pipes of Windows are listed like files. */
+function windowsPipes(): ReadonlyMap<number, string> {
+  const names = readdirSync('\\\\.\\pipe\\').flatMap((name): [number, string][] => {
+    const pid = /^mooring-gateway-(\d+)$/.exec(name)?.[1];
+    return pid === undefined ? [] : [[Number(pid), `\\\\.\\pipe\\${name}`]];
+  });
+  return new Map(names);
+}
+
+function socketPath(folder: string): string {
+  if (process.platform === 'win32') return `\\\\.\\pipe\\mooring-gateway-${process.pid}`;
+  return join(folder, `gateway-${process.pid}.sock`);
+}
+
+/** Listens until it is closed. Throws if no socket can be created; a gateway works without one. */
+export async function openControlSocket(
+  handlers: Readonly<Record<string, ControlHandler>>,
+  folder = controlFolder(),
+): Promise<ControlSocket> {
+  const path = socketPath(folder);
+  if (process.platform !== 'win32') {
+    if (path.length > maxPathChars) throw new Error(`the path ${path} is too long for a socket`);
+    makePrivate(folder);
+    // Of an earlier process with the same id.
+    rmSync(path, { force: true });
+  }
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    // A command that goes away needs no response.
+    socket.on('error', () => socket.destroy());
+    readLines(socket, (line) => respond(socket, line, handlers));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, resolve);
+  });
+  if (process.platform !== 'win32') chmodSync(path, 0o600);
+  // The gateway ends when its clients are gone, not when this socket is closed.
+  server.unref();
+  return {
+    path,
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      if (process.platform !== 'win32') rmSync(path, { force: true });
+    },
+  };
+}
+
+/** Creates the folder for this user only; another user's folder of the same name is rejected. */
+function makePrivate(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { uid, mode } = lstatSync(folder);
+  if (uid !== process.getuid?.() || !lstatSync(folder).isDirectory()) {
+    throw new Error(`${folder} belongs to another user`);
+  }
+  if ((mode & 0o077) !== 0) chmodSync(folder, 0o700);
+}
+
+function readLines(socket: Socket, onLine: (line: string) => void): void {
+  let text = '';
+  socket.setEncoding('utf8');
+  socket.on('data', (chunk: string) => {
+    text += chunk;
+    if (text.length > maxLineChars * 16) return socket.destroy();
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n')) {
+      onLine(text.slice(0, end));
+      text = text.slice(end + 1);
+    }
+  });
+}
+
+async function respond(
+  socket: Socket,
+  line: string,
+  handlers: Readonly<Record<string, ControlHandler>>,
+): Promise<void> {
+  let response: object;
+  try {
+    if (line.length > maxLineChars) throw new Error('the request is too long');
+    const { method, params = {} } = JSON.parse(line) as { method?: string; params?: Record<string, unknown> };
+    const handler = method !== undefined && Object.hasOwn(handlers, method) ? handlers[method] : undefined;
+    if (handler === undefined) throw new Error(`unknown method ${JSON.stringify(method)}`);
+    response = { result: (await handler(params)) ?? null };
+  } catch (error) {
+    response = { error: (error as Error).message };
+  }
+  if (!socket.destroyed) socket.write(`${JSON.stringify(response)}\n`);
+}
+
+/** The gateway is gone, although its socket is there. */
+export class GatewayGone extends Error {
+  override readonly name = 'GatewayGone';
+}
+
+/** Sends one request to a gateway. Rejects with the gateway's own message, or with `GatewayGone`. */
+export function askGateway(
+  path: string,
+  method: string,
+  params: Readonly<Record<string, unknown>> = {},
+): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path);
+    const timer = setTimeout(() => {
+      reject(new Error('The gateway does not respond'));
+      socket.destroy();
+    }, responseMs);
+    const end = (settle: () => void): void => {
+      clearTimeout(timer);
+      settle();
+      socket.destroy();
+    };
+    socket.on('connect', () => socket.write(`${JSON.stringify({ method, params })}\n`));
+    socket.on('error', (error) => end(() => reject(new GatewayGone(error.message))));
+    socket.on('close', () => end(() => reject(new GatewayGone('the connection was closed'))));
+    readLines(socket, (line) =>
+      end(() => {
+        const { result, error } = JSON.parse(line) as { result?: unknown; error?: string };
+        if (error === undefined) resolve(result);
+        else reject(new Error(error));
+      }),
+    );
+  });
+}

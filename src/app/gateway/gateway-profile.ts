@@ -1,0 +1,27 @@
+// The profile that is a gateway and nothing else.
+
+import { gatewayProfile, type Profile, type ProfileRow } from '../profiles/index.ts';
+import type { Settings } from '../settings.ts';
+import { filesOf, type GatewayInput } from './gateway-settings.ts';
+import { openGatewayHost } from './host.ts';
+
+/** A profile for these files. */
+export function gatewayRow(input: GatewayInput & { readonly view?: string }, { configFile }: Settings): ProfileRow {
+  const files = filesOf(input, configFile);
+  const profile: Profile = {
+    name: gatewayProfile,
+    async assemble({ settings, audit, health, persistentState, logger }) {
+      const { view } = input;
+      const host = await openGatewayHost({
+        ...{ input, files, view, settings, audit, health, persistentState, logger },
+      });
+      await host.server.use({ name: 'gateway', install() {}, close: () => host.close() });
+      return { server: host.server, gateway: host };
+    },
+  };
+  return {
+    about: 'the servers of a configuration file behind one endpoint',
+    oneProcess: 'the programs that it starts belong to one process',
+    load: async () => profile,
+  };
+}

@@ -1,0 +1,23 @@
+// A gateway inside this program, as the rest of the program sees it. Only types.
+
+import type { RequestInfo } from '../../engine/ports.ts';
+import type { Server } from '../../engine/server.ts';
+import type { Gateway } from '../../gateway/index.ts';
+
+/** Installs telemetry, audit log and policy on a server. */
+export type Protect = (server: Server, upstreamOf: (request: RequestInfo) => string | undefined) => void;
+
+export interface GatewayHost {
+  readonly gateway: Gateway;
+  /** The server at the endpoint. */
+  readonly server: Server;
+  /** The server at a path below the endpoint. */
+  serverAt(path: string): Server | undefined;
+  /** Protects all servers, those that exist and those that are made later. Before it, only the endpoint's exists. */
+  protect(protect: Protect): void;
+  /** Reads the files again. */
+  reload(): Promise<void>;
+  /** Opens the control socket; `url` if it is served over HTTP. */
+  control(url: string | undefined): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,174 @@
+// A gateway as part of this program: its servers, credentials, pins and stored lists, its control socket, and changes of
+// its files while it runs.
+
+import type { Server } from '../../engine/server.ts';
+import { createCatalogCache } from '../../gateway/catalog-cache.ts';
+import type { ConfigNote } from '../../gateway/config/decode-upstream.ts';
+import type { GatewayConfig } from '../../gateway/config/gateway-config.ts';
+import { createGateway, type Gateway, type ServedAs } from '../../gateway/index.ts';
+import { PinFileError, Pins } from '../../gateway/pins/index.ts';
+import type { Logger } from '../../protocol/logger.ts';
+import type { AuditLog } from '../../security/audit/index.ts';
+import type { HealthRegistry } from '../health.ts';
+import type { PersistentState } from '../profiles/index.ts';
+import type { Settings } from '../settings.ts';
+import { UsageError } from '../usage-error.ts';
+import { version } from '../version.ts';
+import { upstreamAuthorizers } from './authorizers.ts';
+import { type ControlSocket, openControlSocket } from './control-socket.ts';
+import { type GatewayInput, readGateway } from './gateway-settings.ts';
+import type { GatewayHost, Protect } from './host-contract.ts';
+import { unknownView } from './known-tools.ts';
+import { catalogFolder, pinFile } from './places.ts';
+import type { GatewayInfo, ListedTool } from './running.ts';
+import { sandboxedTarget } from './sandbox-transport.ts';
+import { upstreamNames } from './upstream-names.ts';
+import { type ConfigWatch, watchConfig } from './watch-config.ts';
+
+export interface HostOptions {
+  readonly input: GatewayInput;
+  readonly files: readonly string[];
+  /** The view that is served at the endpoint. */
+  readonly view?: string | undefined;
+  readonly settings: Settings;
+  readonly audit: AuditLog | undefined;
+  readonly health?: HealthRegistry | undefined;
+  readonly persistentState?: PersistentState | undefined;
+  readonly logger: Logger;
+  /** A server that gets the tools of the default view besides its own. */
+  readonly base?: Server | undefined;
+}
+
+/** Reads the files and creates the gateway. Nothing is started yet. Throws a `UsageError` for what is wrong. */
+export async function openGatewayHost(options: HostOptions): Promise<GatewayHost> {
+  const { input, files, settings, audit, logger, base, persistentState } = options;
+  const read = async (): Promise<GatewayConfig> => {
+    const { config, notes } = await readGateway(input, files, settings);
+    for (const note of notes) report(note, logger);
+    return config;
+  };
+  const config = await read();
+  let protect: Protect | undefined;
+  const pins = openPinFile(settings.dataDir, audit, logger);
+  const record = audit === undefined ? undefined : audit.sandbox;
+  const gateway = createGateway(config, {
+    server: { name: 'mooring-gateway', version, ...persistentState },
+    logger,
+    pins,
+    ...(config.catalog ? { cache: createCatalogCache(catalogFolder(settings.dataDir), logger) } : {}),
+    authorizer: upstreamAuthorizers({ isInteractive: canSignIn(settings) }),
+    target: (server) => sandboxedTarget(server, (sandbox) => record?.(sandbox) ?? sandbox),
+    ...(input.target === undefined ? {} : { connectOptions: () => ({ inheritEnv: ownVariables() }) }),
+    prepareServer: (server, as) => protect?.(server, upstreamNames(gateway, as)),
+  });
+  if (base !== undefined) gateway.attach(base);
+  const main = mainOf(options, config);
+  const server = serverOf(gateway, main, config);
+  const watch = watchConfig({ files, current: config, read, apply: (next) => gateway.reload(next), logger });
+  options.health?.add('upstreams', () => healthOf(gateway));
+  let socket: ControlSocket | undefined;
+  const host: GatewayHost = {
+    gateway,
+    server,
+    serverAt: (path) => gateway.serverAt(path),
+    protect(install) {
+      protect = install;
+      install(server, upstreamNames(gateway, main));
+    },
+    reload: () => watch.reload(),
+    async control(url) {
+      const info = { startedAt: new Date().toISOString(), url, files };
+      socket = await openControlSocket(controlHandlers(gateway, watch, info)).catch((error: Error) => {
+        logger.warn(`"mooring gateway status" cannot reach this gateway: ${error.message}`);
+        return undefined;
+      });
+    },
+    async close() {
+      watch.close();
+      socket?.close();
+      await gateway.close();
+      await pins.saved();
+    },
+  };
+  return host;
+}
+
+/** A command that the user gave gets the user's variables, except for our own, which may be secrets. */
+function ownVariables(): string[] {
+  return Object.keys(process.env).filter((name) => !name.startsWith('MOORING_'));
+}
+
+/** A user can sign in where the gateway runs on their own machine, for them only. */
+function canSignIn({ http, auth }: Settings): boolean {
+  return http?.enabled !== true || (auth === undefined && http.host === '127.0.0.1');
+}
+
+function report({ level, text }: ConfigNote, logger: Logger): void {
+  if (level === 'warning') logger.warn(text);
+  else logger.info(text);
+}
+
+function openPinFile(dataDir: string, audit: AuditLog | undefined, logger: Logger): Pins {
+  try {
+    return new Pins({
+      file: pinFile(dataDir),
+      logger,
+      onChange: ({ slug }, { tool, kind, formerName, withheld }) =>
+        audit?.record({ event: 'pin', details: { upstream: slug, tool, kind, formerName, withheld } }),
+    });
+  } catch (error) {
+    if (error instanceof PinFileError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+/** What is served at the endpoint: one server by itself, or a view. */
+function mainOf({ input, view = '' }: HostOptions, { servers }: GatewayConfig): ServedAs {
+  const [only] = servers;
+  return input.target !== undefined && only !== undefined ? { upstream: only.slug } : { view };
+}
+
+function serverOf(gateway: Gateway, as: ServedAs, config: GatewayConfig): Server {
+  const found = 'view' in as ? gateway.view(as.view) : gateway.single(as.upstream);
+  if (found !== undefined) return found;
+  throw new UsageError('view' in as ? unknownView(as.view, config) : `There is no server ${as.upstream}`);
+}
+
+function healthOf(gateway: Gateway): { readonly status: 'ok' | 'degraded' | 'failed'; readonly detail?: string } {
+  const failing = gateway
+    .status()
+    .filter(({ state }) => state === 'down' || state === 'degraded' || state === 'needs-login');
+  if (failing.length === 0) return { status: 'ok' };
+  const detail = failing.map(({ slug, state }) => `${slug}: ${state}`).join(', ');
+  return { status: gateway.isReady ? 'degraded' : 'failed', detail };
+}
+
+function controlHandlers(
+  gateway: Gateway,
+  watch: ConfigWatch,
+  { startedAt, url, files }: Pick<GatewayInfo, 'startedAt' | 'url' | 'files'>,
+) {
+  const nameOf = ({ server }: Readonly<Record<string, unknown>>): string => {
+    if (typeof server !== 'string') throw new Error('a server is missing');
+    return server;
+  };
+  return {
+    info: (): GatewayInfo => ({
+      ...{ pid: process.pid, startedAt, version, transport: url === undefined ? 'stdio' : 'http', url, files },
+      problem: watch.problem,
+    }),
+    status: () => gateway.status(),
+    tools: ({ view }: Readonly<Record<string, unknown>>) => toolsOf(gateway, typeof view === 'string' ? view : ''),
+    restart: (params: Readonly<Record<string, unknown>>) => gateway.restart(nameOf(params)),
+    recheck: (params: Readonly<Record<string, unknown>>) => gateway.recheckPins(nameOf(params)),
+    reload: () => watch.reload(),
+  };
+}
+
+function toolsOf(gateway: Gateway, view: string): readonly ListedTool[] {
+  const exposed = gateway.exposed({ view });
+  if (exposed === undefined) throw new Error(`There is no view ${JSON.stringify(view)}`);
+  return exposed.tools.map(({ slug, original, exposed: name, item }) => ({
+    ...{ name, server: slug, original, title: item.title, description: item.description },
+  }));
+}

@@ -1,0 +1,97 @@
+// Takes the servers of a client over into a file for the gateway, and puts the gateway into the client in their place.
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { filterOfClient, timeoutOfClient } from '../../gateway/config/other-keys.ts';
+import { decodeEntry } from '../../gateway/config/server-entry.ts';
+import { type ClientRow, clientFile, clients, type Scope } from '../clients/clients.ts';
+import { type Edited, replaceEntries } from '../clients/edit.ts';
+import { launchGateway } from '../clients/launch.ts';
+import { isDisabled, isObject, readConfig, serversIn } from '../clients/server-config.ts';
+import { thisPlatform } from '../config/folders.ts';
+import { makeFolder } from '../make-folder.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** The servers of a client, as the gateway reads them. */
+export interface ImportedServers {
+  readonly client: string;
+  readonly file: string;
+  readonly servers: Readonly<Record<string, unknown>>;
+  /** Entries that start this gateway already; they are not imported, or it would start itself. */
+  readonly skipped: readonly string[];
+}
+
+/** Reads the servers of a client. Throws a `UsageError` if it has none. */
+export async function importServers(client: string, scope: Scope, named?: string): Promise<ImportedServers> {
+  const row = clients[client] as ClientRow;
+  const file = named === undefined ? clientFile(row, scope, thisPlatform(), process.cwd()) : resolve(named);
+  if (file === undefined) throw new UsageError(`${row.title} has no configuration file for a project`);
+  const content = await readConfig(file);
+  if (!content.ok) {
+    const where = content.line === undefined ? '' : `:${content.line}:${content.column}`;
+    throw new UsageError(content.missing ? `${row.title} has no file ${file}` : `${file}${where}: ${content.message}`);
+  }
+  const written = serversIn(content.data).filter(({ section }) => section[0] !== 'projects');
+  const skipped = written.filter((each) => isGateway(each.written)).map(({ name }) => name);
+  const servers = Object.fromEntries(
+    written
+      .filter(({ name }) => !skipped.includes(name))
+      .map(({ name, written: entry }) => [name, neutralEntry(entry, client)]),
+  );
+  if (Object.keys(servers).length === 0) throw new UsageError(`${file} has no servers to import`);
+  return { client, file, servers, skipped };
+}
+
+/** Whether an entry starts `mooring gateway`. */
+function isGateway(written: unknown): boolean {
+  const { command, args = [] } = decodeEntry(written);
+  const words = [command ?? '', ...args];
+  return words.some((word, i) => word === 'gateway' && /(^|[/\\])(mooring|cli\.js)$/.test(words[i - 1] ?? ''));
+}
+
+/** An entry with keys that mean the same in every file. */
+function neutralEntry(written: unknown, client: string): unknown {
+  const entry = decodeEntry(written);
+  const isSse = client === 'gemini' && isObject(written) && written['httpUrl'] === undefined && entry.url !== undefined;
+  const tools = filterOfClient(written);
+  const timeoutMs = timeoutOfClient(written, client);
+  const own = isObject(written) && isObject(written['mooring']) ? written['mooring'] : {};
+  const options = {
+    ...(tools === undefined ? {} : { tools }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...own,
+  };
+  // opencode has types of its own.
+  const { type, ...rest } = entry;
+  const known = isSse ? 'sse' : type === 'local' || type === 'remote' ? undefined : type;
+  const neutral = {
+    ...(known === undefined ? {} : { type: known }),
+    ...rest,
+    ...(isDisabled(written) ? { disabled: true } : {}),
+    ...(Object.keys(options).length === 0 ? {} : { mooring: options }),
+  };
+  if (client !== 'gemini') return neutral;
+  // Gemini CLI replaces $NAME, which other files do not.
+  return JSON.parse(JSON.stringify(neutral).replace(/(?<![$\\])\$([A-Za-z_][A-Za-z0-9_]*)/g, '$${$1}'));
+}
+
+/** The text of the file for the gateway. */
+export function gatewayFileText({ servers }: ImportedServers): string {
+  return `${JSON.stringify({ mcpServers: servers }, null, 2)}\n`;
+}
+
+/** Writes the file for the gateway; entries often contain secrets, so that only this user can read it. */
+export function writeGatewayFile(file: string, text: string): void {
+  if (existsSync(file) && readFileSync(file, 'utf8') !== text) {
+    throw new UsageError(`${file} exists already. Choose another file with --output, or remove it`);
+  }
+  makeFolder(dirname(resolve(file)));
+  writeFileSync(file, text, { mode: 0o600 });
+}
+
+/** Puts the gateway into the client in place of the imported servers. A backup of the client's file is kept. */
+export function replaceInClient({ client, file, servers }: ImportedServers, gatewayFile: string): Edited {
+  const row = clients[client] as ClientRow;
+  const entry = row.encodeEntry(launchGateway(resolve(gatewayFile)));
+  return replaceEntries(row, file, Object.keys(servers), 'mooring', entry);
+}

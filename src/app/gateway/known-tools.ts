@@ -1,0 +1,35 @@
+// What a gateway would show, from its files and from what is stored: for commands while no gateway runs.
+
+import { createCatalogCache } from '../../gateway/catalog-cache.ts';
+import type { GatewayConfig } from '../../gateway/config/gateway-config.ts';
+import { exposeView } from '../../gateway/names/index.ts';
+import { UsageError } from '../usage-error.ts';
+import { catalogFolder } from './places.ts';
+import type { ListedTool } from './running.ts';
+
+/** The tools of a view as they were listed last. `unknown`: servers that were never connected to. */
+export function knownTools(
+  config: GatewayConfig,
+  dataDir: string,
+  viewName: string,
+): { readonly tools: readonly ListedTool[]; readonly unknown: readonly string[] } {
+  const view = viewName === '' ? config.defaultView : config.views.find(({ name }) => name === viewName);
+  if (view === undefined) throw new UsageError(unknownView(viewName, config));
+  const cache = createCatalogCache(catalogFolder(dataDir));
+  const unknown: string[] = [];
+  const servers = config.servers.map((server) => {
+    const lists = cache.read(server.digest)?.lists;
+    if (lists === undefined && !server.disabled) unknown.push(server.name);
+    return { config: server, lists: lists ?? { tools: [], prompts: [], resources: [], resourceTemplates: [] } };
+  });
+  const tools = exposeView(view, servers).tools.map(({ slug, original, exposed, item }) => ({
+    ...{ name: exposed, server: slug, original, title: item.title, description: item.description },
+  }));
+  return { tools, unknown };
+}
+
+/** The message for a view that does not exist. */
+export function unknownView(name: string, { views }: Pick<GatewayConfig, 'views'>): string {
+  const known = views.map((each) => each.name).join(', ') || 'only the default view';
+  return `There is no view ${JSON.stringify(name)}; the configuration has ${known}`;
+}

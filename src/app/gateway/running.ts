@@ -1,0 +1,75 @@
+// The gateways of this user that run now, and what the commands ask of them.
+
+import { rmSync } from 'node:fs';
+import type { UpstreamStatus } from '../../gateway/index.ts';
+import { UsageError } from '../usage-error.ts';
+import { askGateway, findControlSockets, GatewayGone } from './control-socket.ts';
+
+/** What a gateway says about itself. */
+export interface GatewayInfo {
+  readonly pid: number;
+  readonly startedAt: string;
+  readonly version: string;
+  readonly transport: 'stdio' | 'http';
+  readonly url?: string | undefined;
+  readonly files: readonly string[];
+  /** Why the files were not applied when they changed. */
+  readonly problem?: string | undefined;
+}
+
+/** A tool in the list of a view. */
+export interface ListedTool {
+  readonly name: string;
+  readonly server: string;
+  readonly original: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+export interface RunningGateway {
+  readonly info: GatewayInfo;
+  status(): Promise<readonly UpstreamStatus[]>;
+  tools(view: string): Promise<readonly ListedTool[]>;
+  restart(server: string): Promise<void>;
+  /** Compares the tools of a server with its pins again. */
+  recheck(server: string): Promise<void>;
+  reload(): Promise<void>;
+}
+
+/** All gateways that respond. Sockets of those that ended are removed. */
+export async function runningGateways(): Promise<readonly RunningGateway[]> {
+  const found = [...findControlSockets().values()].map(async (path): Promise<RunningGateway | undefined> => {
+    try {
+      return gatewayAt(path, (await askGateway(path, 'info')) as GatewayInfo);
+    } catch (error) {
+      if (error instanceof GatewayGone && process.platform !== 'win32') rmSync(path, { force: true });
+      return undefined;
+    }
+  });
+  return (await Promise.all(found)).filter((each) => each !== undefined);
+}
+
+/** The gateway that is meant: the only one, or that of the process id. Undefined if none runs. */
+export async function findGateway(pid?: string): Promise<RunningGateway | undefined> {
+  const running = await runningGateways();
+  if (pid !== undefined) {
+    const named = running.find(({ info }) => String(info.pid) === pid);
+    if (named === undefined)
+      throw new UsageError(`No gateway runs as process ${pid}. "mooring gateway status" lists them`);
+    return named;
+  }
+  if (running.length <= 1) return running[0];
+  const pids = running.map(({ info }) => `  --pid ${info.pid}  ${info.files.join(', ') || info.url || info.transport}`);
+  throw new UsageError(`Several gateways are running; choose one:\n${pids.join('\n')}`);
+}
+
+function gatewayAt(path: string, info: GatewayInfo): RunningGateway {
+  return {
+    info,
+    status: async () => (await askGateway(path, 'status')) as readonly UpstreamStatus[],
+    tools: async (view) => (await askGateway(path, 'tools', { view })) as readonly ListedTool[],
+    restart: async (server) => void (await askGateway(path, 'restart', { server })),
+    recheck: async (server) => void (await askGateway(path, 'recheck', { server })),
+    reload: async () => void (await askGateway(path, 'reload')),
+  };
+}

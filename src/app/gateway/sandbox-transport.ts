@@ -1,0 +1,131 @@
+// A server that is started in the sandbox: it sees only the folders of its entry, and no network unless the entry says so.
+
+import { accessSync, constants } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { ClientError, type Outgoing, type Transport, type TransportListener } from '../../client/index.ts';
+import type { UpstreamConfig, UpstreamSandbox } from '../../gateway/config/gateway-config.ts';
+import type { Sandbox, SandboxProcess } from '../../security/sandbox/index.ts';
+import { LineReader } from '../../transports/line-reader.ts';
+import { LineWriter } from '../../transports/line-writer.ts';
+
+/** Wraps the sandbox, so that starts of programs are recorded. */
+export type RecordSandbox = (sandbox: Sandbox) => Sandbox;
+
+/** The transport of a server with a sandbox; undefined for one without. */
+export function sandboxedTarget(config: UpstreamConfig, record: RecordSandbox): (() => Transport) | undefined {
+  const { sandbox } = config;
+  return sandbox === undefined ? undefined : () => new SandboxTransport(config, sandbox, record);
+}
+
+class SandboxTransport implements Transport {
+  readonly kind = 'stdio';
+  readonly address: string;
+  readonly #config: UpstreamConfig;
+  readonly #policy: UpstreamSandbox;
+  readonly #record: RecordSandbox;
+  #sandbox: Sandbox | undefined;
+  #process: SandboxProcess | undefined;
+  #writer: LineWriter | undefined;
+  #reader: LineReader | undefined;
+  #isClosed = false;
+
+  constructor(config: UpstreamConfig, policy: UpstreamSandbox, record: RecordSandbox) {
+    this.#config = config;
+    this.#policy = policy;
+    this.#record = record;
+    this.address = [config.entry.command ?? '', ...(config.entry.args ?? [])].join(' ');
+  }
+
+  get stderr(): string {
+    return this.#process?.stderrTail().toString('utf8') ?? '';
+  }
+
+  async open(listener: TransportListener): Promise<void> {
+    try {
+      await this.#start();
+    } catch (error) {
+      const message = `Could not start ${JSON.stringify(this.address)} in its sandbox: ${(error as Error).message}`;
+      throw new ClientError('spawn-failed', message, { cause: error });
+    }
+    const process = this.#process as SandboxProcess;
+    if (this.#isClosed) {
+      await this.#end();
+      return;
+    }
+    const { maxResultBytes } = this.#config;
+    const reader = new LineReader(
+      {
+        onLine: (line) => listener.receive(line),
+        onRejected: (reason) => listener.reportUnexpected(`a line that is ${reason}`),
+      },
+      maxResultBytes + 64 * 1024,
+    );
+    this.#reader = reader;
+    this.#writer = new LineWriter(process.stdin, { onFull() {}, onReady() {}, onClosed() {} });
+    process.stdout.on('data', (chunk: Uint8Array) => reader.push(chunk));
+    process.stdout.on('end', () => reader.end());
+    process.stdout.on('error', () => reader.end());
+    void process.exited.then(({ exitCode, stopped }) => {
+      if (this.#isClosed) return;
+      const how = stopped === null ? `exited with code ${exitCode}` : `was ended by the sandbox: ${stopped}`;
+      const { stderr } = this;
+      const message = `The server ${JSON.stringify(this.address)} ${how}${stderr === '' ? '' : `\n${stderr}`}`;
+      listener.lost(new ClientError('server-exited', message, { stderr }));
+    });
+  }
+
+  send({ text }: Outgoing): void {
+    if (this.#writer?.closed === false) this.#writer.write(text);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#writer?.flush();
+    this.#writer?.close();
+    this.#reader?.close();
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
+    await this.#process?.kill();
+    await this.#sandbox?.close();
+  }
+
+  async #start(): Promise<void> {
+    const { command = '', args = [], env = {}, cwd } = this.#config.entry;
+    const path = findProgram(command, env['PATH'] ?? process.env['PATH'] ?? '');
+    const { readOnly, writable, network } = this.#policy;
+    // Loaded with the first server that has a sandbox.
+    const { createSandbox, workerLimits } = await import('../../security/sandbox/index.ts');
+    this.#sandbox = this.#record(
+      await createSandbox({
+        programs: [{ name: 'server', path }],
+        readOnly,
+        writable,
+        network,
+        environment: { set: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', ...env } },
+        limits: workerLimits,
+      }),
+    );
+    this.#process = await this.#sandbox.spawn({ program: 'server', args, ...(cwd === undefined ? {} : { cwd }) });
+  }
+}
+
+function findProgram(command: string, path: string): string {
+  if (isAbsolute(command)) return command;
+  const found = path
+    .split(delimiter)
+    .map((folder) => join(folder, command))
+    .find((file) => isAbsolute(file) && isExecutable(file));
+  if (found === undefined) throw new Error(`the program ${JSON.stringify(command)} is not in PATH`);
+  return found;
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false; // Not here; the next folder may have it.
+  }
+}

@@ -1,0 +1,106 @@
+// mooring gateway: serves the servers of configuration files behind one endpoint, and the commands about that.
+
+import { serveGateway } from '../../app/gateway/serve-gateway.ts';
+import { UsageError } from '../../app/usage-error.ts';
+import { readArgs } from '../parse-args.ts';
+import { settingsFlags, toFlagValues } from '../settings-flags.ts';
+import { openOutput } from '../ui/output.ts';
+
+const help = `Usage: mooring gateway [--config FILE]… [--view NAME] [options]
+       mooring gateway [options] -- command …
+       mooring gateway URL [options]
+       mooring gateway <check|status|tools|restart|pins|import> …
+
+Serves every server of a configuration file as one server, over stdio or HTTP, whatever protocol revision and transport
+each of them has. FILE is the file of any client (mcpServers, VS Code's servers, Codex' TOML) or mooring.json; default:
+your user configuration. With a command or a URL, one server: from stdio to HTTP, from HTTP to stdio, from old to new.
+
+Addresses with --http:  /mcp  all servers    /mcp/v/<view>  a view    /mcp/s/<server>  one server, with its own names
+
+Options:
+  --config FILE    servers to offer; repeatable
+  --view NAME      the view to serve at /mcp, or on stdio
+  --http           serve over HTTP; --port, --host, --token and all other options of "mooring serve" apply
+  -h, --help       show this help
+
+Commands:
+  check            read the files and show what would be started
+  status           show the servers of the running gateway
+  tools [SERVER]   list the tools as clients see them
+  restart SERVER   restart a server
+  pins             show which tools were accepted; "pins diff" and "pins accept" show and accept changes
+  import           write the servers of a client into a file for the gateway
+
+Examples:
+  mooring gateway --config ~/.cursor/mcp.json
+  mooring gateway --config servers.json --http --port 8000
+  mooring gateway --http -- npx -y @modelcontextprotocol/server-filesystem .
+  mooring gateway https://example.com/mcp
+`;
+
+const subcommands: Readonly<Record<string, () => Promise<{ run(args: readonly string[]): Promise<number> }>>> = {
+  check: () => import('../gateway/check.ts'),
+  status: () => import('../gateway/status.ts'),
+  tools: () => import('../gateway/tools.ts'),
+  restart: () => import('../gateway/restart.ts'),
+  pins: () => import('../gateway/pins.ts'),
+  import: () => import('../gateway/import.ts'),
+};
+
+export async function run(args: readonly string[]): Promise<number> {
+  const [first = '', ...rest] = args;
+  if (Object.hasOwn(subcommands, first))
+    return (await (subcommands[first] as (typeof subcommands)[string])()).run(rest);
+  const split = args.indexOf('--');
+  const command = split === -1 ? undefined : args.slice(split + 1);
+  const { values, positionals } = readArgs('gateway', split === -1 ? args : args.slice(0, split), {
+    ...settingsFlags(),
+    config: { type: 'string', multiple: true },
+    view: { type: 'string' },
+    'show-setup': { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  } as const);
+  if (values.help === true) {
+    openOutput().write(help);
+    return 0;
+  }
+  const { config = [], view } = values;
+  await serveGateway({
+    files: config,
+    ...(view === undefined ? {} : { view }),
+    ...singleOf(positionals, command, config),
+    showSetup: values['show-setup'] === true,
+    flags: toFlagValues(withoutOwn(values)),
+  });
+  return 0;
+}
+
+/** The one server of a command line or URL. */
+function singleOf(
+  positionals: readonly string[],
+  command: readonly string[] | undefined,
+  config: readonly string[],
+): { readonly target?: string | readonly string[] } {
+  const [url, ...more] = positionals;
+  if (url === undefined && command === undefined) return {};
+  if (config.length > 0) {
+    throw new UsageError('Use --config for servers of a file, or name one server; not both');
+  }
+  if (command !== undefined) {
+    if (url !== undefined) throw new UsageError('Name a URL or a command, not both');
+    if (command.length === 0) throw new UsageError('A command is missing after --');
+    return { target: command };
+  }
+  if (more.length > 0) throw new UsageError(`Name one URL, not ${positionals.join(', ')}`);
+  if (!/^(https?|wss?):\/\//i.test(url as string)) {
+    throw new UsageError(
+      `${JSON.stringify(url)} is neither a command of "mooring gateway" nor a URL. A command line goes after --, as in: mooring gateway -- ${positionals.join(' ')}`,
+    );
+  }
+  return { target: url as string };
+}
+
+function withoutOwn(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const own = ['config', 'view', 'show-setup', 'help'];
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !own.includes(name)));
+}

@@ -1,0 +1,65 @@
+// mooring gateway check: reads the files and shows what would be started, without starting anything.
+
+import { settingsOfGateway } from '../../app/gateway/gateway-settings.ts';
+import { lineForTerminal } from '../../app/untrusted-text.ts';
+import { readArgs } from '../parse-args.ts';
+import { openOutput } from '../ui/output.ts';
+import { table } from '../ui/table.ts';
+
+const help = `Usage: mooring gateway check [--config FILE]… [--json]
+
+Reads the configuration and shows every command that would be started and every URL that would be connected to. Nothing
+is started. Ends with 2 if something is wrong.
+`;
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values } = readArgs('gateway check', args, {
+    config: { type: 'string', multiple: true },
+    json: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  const out = openOutput();
+  if (values.help === true) {
+    out.write(help);
+    return 0;
+  }
+  const { config, notes } = await settingsOfGateway({ files: values.config ?? [] });
+  const rows = config.servers.map(({ name, slug, entry, disabled, isolation, auth, sandbox, pin }) => ({
+    name,
+    slug,
+    target: entry.command === undefined ? (entry.url ?? '') : [entry.command, ...(entry.args ?? [])].join(' '),
+    variables: Object.keys(entry.env ?? {}),
+    headers: Object.keys(entry.headers ?? {}),
+    disabled,
+    isolation,
+    auth: auth.kind,
+    sandbox: sandbox !== undefined,
+    pin,
+  }));
+  if (values.json === true) {
+    out.json({ servers: rows, views: config.views.map(({ name }) => name), notes });
+    return 0;
+  }
+  const { style, width } = out;
+  type Row = (typeof rows)[number];
+  const columns = [
+    { title: 'server', text: ({ slug }: Row) => slug, paint: (text: string) => style.name(text) },
+    {
+      title: 'command or URL',
+      text: ({ target, disabled }: Row) => `${lineForTerminal(target, 300)}${disabled ? ' (disabled)' : ''}`,
+    },
+    { title: 'credentials', text: ({ auth, variables }: Row) => [auth, ...variables].join(', ') },
+    { title: 'isolation', text: ({ isolation }: Row) => isolation },
+    { title: 'pins', text: ({ pin, sandbox }: Row) => `${pin}${sandbox ? ', sandbox' : ''}` },
+  ];
+  out.write(table(rows, columns, { style, width }));
+  for (const { name, servers, mode } of config.views) {
+    out.write(
+      `view ${name}: ${servers === '*' ? 'all servers' : servers.join(', ')}${mode === 'all' ? '' : ` (${mode})`}\n`,
+    );
+  }
+  for (const { level, text } of notes) {
+    out.info(`${level === 'warning' ? style.warn('warning:') : 'note:'} ${lineForTerminal(text, 500)}\n`);
+  }
+  return 0;
+}

@@ -1,0 +1,70 @@
+// mooring gateway import: takes the servers of a client over into a file for the gateway.
+
+import { resolve } from 'node:path';
+import { shortened } from '../../app/config/folders.ts';
+import { gatewayFileText, importServers, replaceInClient, writeGatewayFile } from '../../app/gateway/import-servers.ts';
+import { UsageError } from '../../app/usage-error.ts';
+import { clientName } from '../commands/install.ts';
+import { readArgs } from '../parse-args.ts';
+import { openOutput } from '../ui/output.ts';
+
+const help = `Usage: mooring gateway import --from CLIENT [options]
+
+Prints the servers of a client as a configuration for the gateway. "mooring install --list" shows the clients.
+
+Options:
+  --from CLIENT    claude-desktop, claude-code, cursor, vscode, codex, gemini, windsurf …
+  --output FILE    write them to this file instead, readable by you only
+  --replace        put the gateway into the client in their place; a backup of its file is kept. Needs --output
+  --project        read the client's file of the project in this folder
+  --file FILE      read this file
+  -h, --help       show this help
+
+Example:
+  mooring gateway import --from cursor --output ~/.config/mooring/gateway.json --replace
+`;
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values } = readArgs('gateway import', args, {
+    from: { type: 'string' },
+    output: { type: 'string' },
+    replace: { type: 'boolean' },
+    project: { type: 'boolean' },
+    file: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  const out = openOutput();
+  if (values.help === true) {
+    out.write(help);
+    return 0;
+  }
+  if (values.from === undefined) throw new UsageError('Name the client: mooring gateway import --from CLIENT');
+  if (values.replace === true && values.output === undefined) {
+    throw new UsageError('--replace needs --output FILE: the gateway reads the servers from that file');
+  }
+  const imported = await importServers(
+    clientName(values.from),
+    values.project === true ? 'project' : 'user',
+    values.file,
+  );
+  const text = gatewayFileText(imported);
+  const count = Object.keys(imported.servers).length;
+  if (imported.skipped.length > 0)
+    out.info(`Not imported, because it is the gateway itself: ${imported.skipped.join(', ')}\n`);
+  if (values.output === undefined) {
+    out.write(text);
+    return 0;
+  }
+  const file = resolve(values.output);
+  writeGatewayFile(file, text);
+  out.write(`${count} server${count === 1 ? '' : 's'} of ${shortened(imported.file)} in ${shortened(file)}\n`);
+  if (values.replace !== true) {
+    out.write(`Start it: mooring gateway --config ${shortened(file)}\n`);
+    return 0;
+  }
+  const { backup } = replaceInClient(imported, file);
+  out.write(
+    `${shortened(imported.file)} starts the gateway now${backup === undefined ? '' : `; backup: ${shortened(backup)}`}\n`,
+  );
+  return 0;
+}

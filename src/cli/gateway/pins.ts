@@ -1,0 +1,127 @@
+// mooring gateway pins: which tools were accepted, what has changed since, and accepting it.
+
+import { runningGateways } from '../../app/gateway/running.ts';
+import { openPins } from '../../app/gateway/stored-pins.ts';
+import { forTerminal, lineForTerminal } from '../../app/untrusted-text.ts';
+import { UsageError } from '../../app/usage-error.ts';
+import { readArgs } from '../parse-args.ts';
+import { type Output, openOutput } from '../ui/output.ts';
+import { table } from '../ui/table.ts';
+
+const help = `Usage: mooring gateway pins [SERVER] [options]
+       mooring gateway pins diff [SERVER[/TOOL]] [options]
+       mooring gateway pins accept SERVER[/TOOL] [options]
+
+Tools are accepted when they are first seen, except with "newTools": "hold". "pins" lists the accepted tools and those that
+are different now; "diff" shows the differences and ends with 1 if there are any; "accept" accepts what is there now.
+
+Options:
+  --data DIR    the data folder of the gateway
+  --json        print JSON
+  -h, --help    show this help
+`;
+
+type Stored = Awaited<ReturnType<typeof openPins>>;
+type Difference = ReturnType<Stored['list']>['differences'][number];
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArgs('gateway pins', args, {
+    data: { type: 'string' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  const out = openOutput();
+  if (values.help === true) {
+    out.write(help);
+    return 0;
+  }
+  const json = values.json === true;
+  const pins = await openPins(values.data);
+  const [first, ...rest] = positionals;
+  if (first === 'diff') return diff(pins, rest[0], json, out);
+  if (first === 'accept') return accept(pins, rest[0], json, out);
+  if (rest.length > 0) throw new UsageError('Usage: mooring gateway pins [SERVER | diff | accept]');
+  return list(pins, first, json, out);
+}
+
+/** `server` or `server/tool`; tools may have slashes in their names. */
+function matcher(text: string | undefined): (item: { readonly slug: string; readonly tool: string }) => boolean {
+  if (text === undefined) return () => true;
+  const end = text.indexOf('/');
+  const [server, tool] = end === -1 ? [text, undefined] : [text.slice(0, end), text.slice(end + 1)];
+  return (item) => item.slug === server && (tool === undefined || item.tool === tool);
+}
+
+function list(pins: Stored, server: string | undefined, json: boolean, out: Output): number {
+  const { accepted, differences } = pins.list();
+  const isMeant = matcher(server);
+  const state = new Map(differences.map(({ identity, tool, kind }) => [`${identity} ${tool}`, kind]));
+  const known = accepted.filter(isMeant).map(({ identity, ...pin }) => ({
+    ...pin,
+    state: state.get(`${identity} ${pin.tool}`) ?? ('accepted' as string),
+  }));
+  const others = differences
+    .filter((each) => each.kind !== 'changed' && isMeant(each))
+    .map(({ slug, tool, kind }) => ({ slug, tool, fingerprint: '', acceptedAt: '', by: '', state: kind as string }));
+  const rows = [...known, ...others];
+  if (json) {
+    out.json({ tools: rows });
+    return 0;
+  }
+  if (rows.length === 0) {
+    out.info('No tools were accepted yet. They are when a gateway lists them for the first time.\n');
+    return 0;
+  }
+  const { style, width } = out;
+  type Row = (typeof rows)[number];
+  const columns = [
+    { title: 'server', text: ({ slug }: Row) => slug },
+    { title: 'tool', text: ({ tool }: Row) => lineForTerminal(tool, 80), paint: (text: string) => style.name(text) },
+    {
+      title: 'state',
+      text: (row: Row) => row.state,
+      paint: (text: string, row: Row) => (row.state === 'accepted' ? text : style.warn(text)),
+    },
+    { title: 'accepted', text: ({ acceptedAt }: Row) => acceptedAt },
+    { title: 'fingerprint', text: ({ fingerprint }: Row) => fingerprint.slice(0, 12) },
+  ];
+  out.write(table(rows, columns, { style, width }));
+  return 0;
+}
+
+function diff(pins: Stored, named: string | undefined, json: boolean, out: Output): number {
+  const found = pins.list().differences.filter(matcher(named));
+  if (json) out.json({ differences: found.map((each) => ({ ...each, fields: pins.fieldsOf(each) })) });
+  else if (found.length === 0) out.info('Every tool is as it was accepted.\n');
+  else for (const each of found) printDifference(pins, each, out);
+  return found.length === 0 ? 0 : 1;
+}
+
+function printDifference(pins: Stored, difference: Difference, out: Output): void {
+  const { style } = out;
+  const { slug, tool, kind, accepted } = difference;
+  const from = kind === 'renamed' ? ` from ${lineForTerminal(accepted?.name ?? '', 80)}` : '';
+  out.write(`${style.strong(`${slug}/${lineForTerminal(tool, 80)}`)} is ${kind}${from}\n`);
+  for (const { path, before, after } of pins.fieldsOf(difference)) {
+    out.write(`  ${lineForTerminal(path, 200)}\n`);
+    if (before !== undefined) out.write(`${style.bad(`  - ${forTerminal(before)}`)}\n`);
+    if (after !== undefined) out.write(`${style.good(`  + ${forTerminal(after)}`)}\n`);
+  }
+}
+
+async function accept(pins: Stored, named: string | undefined, json: boolean, out: Output): Promise<number> {
+  if (named === undefined) throw new UsageError('Usage: mooring gateway pins accept SERVER[/TOOL]');
+  const meant = pins.list().differences.filter(matcher(named));
+  if (meant.length === 0)
+    throw new UsageError(`Nothing to accept for ${JSON.stringify(named)}: "mooring gateway pins diff" shows what is`);
+  for (const { identity, slug, tool } of meant) pins.accept(identity, slug, tool);
+  await pins.saved();
+  const slugs = new Set(meant.map(({ slug }) => slug));
+  // Running gateways show the accepted tools at once.
+  for (const gateway of await runningGateways()) {
+    for (const { slug } of await gateway.status()) if (slugs.has(slug)) await gateway.recheck(slug);
+  }
+  if (json) out.json({ accepted: meant.map(({ slug, tool }) => ({ server: slug, tool })) });
+  else for (const { slug, tool } of meant) out.write(`${slug}/${lineForTerminal(tool, 80)} was accepted\n`);
+  return 0;
+}

@@ -1,0 +1,39 @@
+// mooring gateway restart: restarts a server of the running gateway.
+
+import { findGateway } from '../../app/gateway/running.ts';
+import { nearest } from '../../app/text/nearest.ts';
+import { UsageError } from '../../app/usage-error.ts';
+import { readArgs } from '../parse-args.ts';
+import { openOutput } from '../ui/output.ts';
+
+const help = `Usage: mooring gateway restart SERVER [--pid N]
+
+Ends the processes and connections of a server and starts it again. Calls in progress fail.
+`;
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArgs('gateway restart', args, {
+    pid: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  const out = openOutput();
+  if (values.help === true) {
+    out.write(help);
+    return 0;
+  }
+  const [server, ...more] = positionals;
+  if (server === undefined || more.length > 0) throw new UsageError('Usage: mooring gateway restart SERVER');
+  const running = await findGateway(values.pid);
+  if (running === undefined) throw new Error('No gateway is running, so there is nothing to restart');
+  const servers = await running.status();
+  const found = servers.find(({ name, slug }) => name === server || slug === server);
+  if (found === undefined) {
+    const slugs = servers.map(({ slug }) => slug);
+    const meant = nearest(server, slugs);
+    const hint = meant === undefined ? `the gateway has ${slugs.join(', ')}` : `did you mean ${JSON.stringify(meant)}?`;
+    throw new UsageError(`There is no server ${JSON.stringify(server)}; ${hint}`);
+  }
+  await running.restart(found.slug);
+  out.write(`${found.slug} was restarted\n`);
+  return 0;
+}

@@ -1,0 +1,69 @@
+// mooring gateway status: the servers of the gateways that run.
+
+import { findGateway, type RunningGateway, runningGateways } from '../../app/gateway/running.ts';
+import { lineForTerminal } from '../../app/untrusted-text.ts';
+import { readArgs } from '../parse-args.ts';
+import { type Output, openOutput } from '../ui/output.ts';
+import { table } from '../ui/table.ts';
+
+const help = `Usage: mooring gateway status [--pid N] [--json]
+
+Shows the servers of every gateway of yours that runs: their state, since when, restarts, calls in progress.
+
+Options:
+  --pid N      only the gateway with this process id
+  --json       print JSON
+  -h, --help   show this help
+`;
+
+type Status = Awaited<ReturnType<RunningGateway['status']>>[number];
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values } = readArgs('gateway status', args, {
+    pid: { type: 'string' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  const out = openOutput();
+  if (values.help === true) {
+    out.write(help);
+    return 0;
+  }
+  const named = values.pid === undefined ? undefined : await findGateway(values.pid);
+  const gateways = named === undefined ? await runningGateways() : [named];
+  const all = await Promise.all(gateways.map(async ({ info, status }) => ({ info, servers: await status() })));
+  if (values.json === true) {
+    const [only] = all;
+    // One gateway is the usual case: its servers are at the top.
+    out.json({ servers: only?.servers ?? [], gateways: all.map(({ info, servers }) => ({ ...info, servers })) });
+    return all.length === 0 ? 1 : 0;
+  }
+  if (all.length === 0) {
+    out.info('No gateway is running. "mooring gateway --config FILE" starts one.\n');
+    return 1;
+  }
+  for (const { info, servers } of all) {
+    const { pid, transport, url, files, startedAt, problem } = info;
+    out.write(
+      `gateway ${pid} · ${url ?? transport} · since ${startedAt} · ${lineForTerminal(files.join(', '), 300)}\n`,
+    );
+    if (problem !== undefined) out.write(`${out.style.warn('not reloaded:')} ${lineForTerminal(problem, 500)}\n`);
+    print(servers, out);
+  }
+  return 0;
+}
+
+function print(servers: readonly Status[], out: Output): void {
+  const { style, width } = out;
+  const columns = [
+    { title: 'server', text: ({ slug }: Status) => slug, paint: (text: string) => style.name(text) },
+    { title: 'state', text: ({ state }: Status) => state },
+    { title: 'since', text: ({ since }: Status) => since },
+    { title: 'revision', text: ({ revision }: Status) => revision ?? '' },
+    { title: 'restarts', text: ({ restarts }: Status) => String(restarts) },
+    { title: 'calls', text: ({ inFlight }: Status) => String(inFlight) },
+    { title: 'pid', text: ({ pid }: Status) => (pid === undefined ? '' : String(pid)) },
+    { title: 'reason', text: ({ reason }: Status) => lineForTerminal(reason ?? '', 300) },
+  ];
+  out.write(table(servers, columns, { style, width }));
+}

@@ -1,0 +1,62 @@
+// mooring gateway tools: the tools as clients of the gateway see them.
+
+import { settingsOfGateway } from '../../app/gateway/gateway-settings.ts';
+import { knownTools } from '../../app/gateway/known-tools.ts';
+import { findGateway } from '../../app/gateway/running.ts';
+import { lineForTerminal } from '../../app/untrusted-text.ts';
+import { readArgs } from '../parse-args.ts';
+import { openOutput } from '../ui/output.ts';
+import { table } from '../ui/table.ts';
+
+const help = `Usage: mooring gateway tools [SERVER] [options]
+
+Lists the tools of the running gateway, or of one of its servers. Without a running gateway, or with --config, what was
+listed the last time.
+
+Options:
+  --view NAME      the tools of this view
+  --config FILE    read these files instead of asking the running gateway; repeatable
+  --pid N          the gateway with this process id
+  --json           print JSON
+  -h, --help       show this help
+`;
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArgs('gateway tools', args, {
+    view: { type: 'string' },
+    config: { type: 'string', multiple: true },
+    pid: { type: 'string' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  const out = openOutput();
+  if (values.help === true) {
+    out.write(help);
+    return 0;
+  }
+  const [server] = positionals;
+  const view = values.view ?? '';
+  const running = values.config === undefined ? await findGateway(values.pid) : undefined;
+  const all = running === undefined ? await stored(values.config ?? [], view, out) : await running.tools(view);
+  const tools = server === undefined ? all : all.filter((tool) => tool.server === server);
+  if (values.json === true) {
+    out.json({ tools });
+    return 0;
+  }
+  const { style, width } = out;
+  type Row = (typeof tools)[number];
+  const columns = [
+    { title: 'tool', text: ({ name }: Row) => lineForTerminal(name, 64), paint: (text: string) => style.name(text) },
+    { title: 'server', text: ({ server: slug }: Row) => slug },
+    { title: 'description', text: ({ title, description }: Row) => lineForTerminal(description ?? title ?? '', 300) },
+  ];
+  out.write(table(tools, columns, { style, width }));
+  return 0;
+}
+
+async function stored(files: readonly string[], view: string, out: ReturnType<typeof openOutput>) {
+  const { config, settings } = await settingsOfGateway({ files });
+  const { tools, unknown } = knownTools(config, settings.dataDir, view);
+  if (unknown.length > 0) out.info(`Not known yet, because no gateway has connected to them: ${unknown.join(', ')}\n`);
+  return tools;
+}
