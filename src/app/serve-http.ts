@@ -7,6 +7,7 @@ import { isLoopback } from '../transports/http/access.ts';
 import { type HttpOptions, type HttpServer, serveHttp } from '../transports/http.ts';
 import type { Authentication } from './authentication.ts';
 import type { ResolvedSettings } from './config/resolve.ts';
+import type { GatewayHost } from './gateway/host-contract.ts';
 import { inTurn } from './in-turn.ts';
 import type { AssembledServer } from './profiles/index.ts';
 import type { HttpSettings } from './settings.ts';
@@ -44,6 +45,7 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
     ...place,
     ...accessOptions(run),
     ...(await tlsOptions(http)),
+    ...hostsOf(ready.gateway, place.path ?? '/mcp'),
     ...(console === undefined ? {} : { mounts: [...(ready.http?.mounts ?? []), console.mount] }),
     optionNames: { allowedHosts: '--allow-host NAME', allowedOrigins: '--allow-origin ORIGIN' },
     logger,
@@ -97,6 +99,12 @@ export async function printSetup(
   const { addressForClients, setupText } = await import('./setup-text.ts');
   const { publicUrl } = settings.http as HttpSettings;
   process.stderr.write(setupText(addressForClients(url, publicUrl, new URL(url).pathname), hasAuthentication));
+}
+
+/** The views and servers of a gateway, below the path of the endpoint. */
+function hostsOf(gateway: GatewayHost | undefined, path: string): Pick<HttpOptions, 'hosts'> {
+  if (gateway === undefined) return {};
+  return { hosts: (each) => (each.startsWith(`${path}/`) ? gateway.serverAt(each.slice(path.length)) : undefined) };
 }
 
 function defaults({ host, port, path }: HttpSettings): HttpOptions {
