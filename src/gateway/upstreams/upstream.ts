@@ -71,7 +71,7 @@ export class Upstream {
     });
     this.#refresh = new ListRefresh(() => this.#readLists(), config.refreshMs);
     const cached = settings.cache?.read(config.digest);
-    if (cached !== undefined) this.#accept(cached.lists);
+    if (cached !== undefined) this.#lists = this.#accepted(cached.lists);
   }
 
   get slug(): string {
@@ -94,7 +94,9 @@ export class Upstream {
 
   /** Compares the last lists with the pins again: some may have been accepted. */
   recheckPins(): void {
-    if (this.#received !== undefined) this.#accept(this.#received);
+    if (this.#received === undefined) return;
+    this.#lists = this.#accepted(this.#received);
+    this.#listener.listsChanged(this.#lists);
   }
 
   /** Reads the lists if they are not known; resolves when they are, or when that failed. */
@@ -213,7 +215,8 @@ export class Upstream {
     this.#revision = connection.client.revision;
     this.#enter('ready');
     // What was listed before may be out of date: a server may have changed since it was last connected.
-    this.#refresh.opened(announcesChanges(connection));
+    const isOnly = this.#connections.all.every((each) => each === connection || each.open === undefined);
+    if (isOnly) this.#refresh.opened(announcesChanges(connection));
   }
 
   #startFailed(error: unknown, isOver: boolean): void {
@@ -266,7 +269,8 @@ export class Upstream {
       const connection = await this.#connections.get(key, undefined);
       const lists = await readLists(connection.client, { cache: 'bypass' });
       this.#settings.cache?.write(this.config.digest, lists);
-      this.#accept(lists);
+      this.#lists = this.#accepted(lists);
+      this.#listener.listsChanged(this.#lists);
       if (this.#state === 'degraded') this.#enter('ready');
     } catch (error) {
       // The last lists stay: what is listed does not flicker with every failure.
@@ -281,7 +285,8 @@ export class Upstream {
     }
   }
 
-  #accept(lists: UpstreamLists): void {
+  /** What may be shown of the lists. */
+  #accepted(lists: UpstreamLists): UpstreamLists {
     const cleaned = this.#settings.cleanLists?.(lists) ?? lists;
     // Compared as the server sent them, so that hidden characters count as a change.
     const report = this.#settings.pins?.check(this.config, lists.tools);
@@ -290,8 +295,7 @@ export class Upstream {
     this.#withheld = withheld;
     this.#withheldTools = withheld.size === 0 ? [] : cleaned.tools.filter(({ name }) => withheld.has(name));
     const shown = withheld.size === 0 ? cleaned.tools : cleaned.tools.filter(({ name }) => !withheld.has(name));
-    this.#lists = { ...cleaned, tools: shown };
-    this.#listener.listsChanged(this.#lists);
+    return { ...cleaned, tools: shown };
   }
 }
 

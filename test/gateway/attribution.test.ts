@@ -1,0 +1,128 @@
+// What an upstream sends during calls reaches only the caller whose call caused it. If that is not certain, nobody gets it.
+
+import fc from 'fast-check';
+import { afterEach, expect, test } from 'vitest';
+import { createServer, type Server } from '../../src/index.ts';
+import { useClosers } from '../support/closers.ts';
+import { isFullRun } from '../support/full.ts';
+import { type Message, TestClient } from '../support/test-client.ts';
+import { gatewayOf } from './fixture.ts';
+
+const closers = useClosers(afterEach);
+const canElicit = { elicitation: { form: {} } };
+const form = { type: 'object', properties: { name: { type: 'string' } } } as const;
+
+/** A server whose calls go on when the test says so. */
+function stepping() {
+  const server = createServer({ name: 'stepping', version: '1.0.0', logger: false });
+  const steps = new Map<string, () => void>();
+  server.tool('ask', {
+    input: { type: 'object', properties: { id: { type: 'string' } } },
+    run: async (args, ctx) => {
+      const { id } = args as { id: string };
+      await new Promise<void>((resolve) => steps.set(id, resolve));
+      try {
+        ctx.log('warning', `log of ${id}`);
+        const answer = await ctx.elicit(`question of ${id}`, form);
+        return `${id}: ${answer.action === 'accept' ? answer.content.name : answer.action}`;
+      } catch (error) {
+        return `${id}: rejected (${(error as Error).message})`;
+      }
+    },
+  });
+  return { server, steps };
+}
+
+/** A client that answers every question with its own name. */
+async function answering(server: Server, name: string): Promise<TestClient> {
+  const client = await TestClient.open(server, '2025-11-25', canElicit, {
+    transport: 'memory',
+    principal: { id: name },
+  });
+  const answered = new Set<unknown>();
+  const answer = async (): Promise<void> => {
+    const { id } = await client.next((each) => each.method === 'elicitation/create' && !answered.has(each.id));
+    answered.add(id);
+    client.send({ jsonrpc: '2.0', id, result: { action: 'accept', content: { name } } });
+    await answer();
+  };
+  void answer();
+  return client;
+}
+
+const textOf = ({ result }: Message): string => result.content[0].text;
+
+const schedule = fc.array(fc.record({ caller: fc.constantFrom('ada', 'bob'), act: fc.constantFrom('start', 'step') }), {
+  minLength: 2,
+  maxLength: 12,
+});
+
+test('no question and no log message reaches another caller, however calls of two principals interleave', async () => {
+  const { server, steps } = stepping();
+  const gateway = gatewayOf(closers, { one: server }, { revision: '2025-11-25' });
+  const clients = { ada: await answering(gateway.server, 'ada'), bob: await answering(gateway.server, 'bob') };
+  await clients.ada.request('tools/list');
+  let count = 0;
+  await fc.assert(
+    fc.asyncProperty(schedule, async (acts) => {
+      const open: string[] = [];
+      const results: Promise<readonly [string, string]>[] = [];
+      const start = (caller: 'ada' | 'bob'): void => {
+        const id = `${caller}-${++count}`;
+        open.push(id);
+        results.push(clients[caller].call('one__ask', { id }).then((message) => [caller, textOf(message)] as const));
+      };
+      const step = async (caller: string): Promise<void> => {
+        const at = open.findIndex((id) => id.startsWith(caller));
+        if (at === -1) return;
+        const [id] = open.splice(at, 1) as [string];
+        while (!steps.has(id)) await new Promise((resolve) => setImmediate(resolve));
+        steps.get(id)?.();
+      };
+      for (const { caller, act } of acts) {
+        if (act === 'start') start(caller as 'ada' | 'bob');
+        else await step(caller);
+      }
+      while (open.length > 0) await step((open[0] as string).slice(0, 3));
+      for (const [caller, text] of await Promise.all(results)) {
+        expect(text).toMatch(new RegExp(`^${caller}-\\d+: (${caller}|rejected .*)$`));
+      }
+      for (const [name, client] of Object.entries(clients)) {
+        const heard = client.received.filter(({ method }) => method !== undefined).map(({ params }) => params);
+        const other = name === 'ada' ? 'bob' : 'ada';
+        expect(JSON.stringify(heard)).not.toContain(`of ${other}-`);
+        client.received.length = 0;
+      }
+    }),
+    { numRuns: isFullRun ? 10_000 : 300 },
+  );
+});
+
+test('a question is rejected while calls of two callers are in flight, and the status says so', async () => {
+  const { server, steps } = stepping();
+  const gateway = gatewayOf(closers, { one: server }, { revision: '2025-11-25' });
+  const ada = await answering(gateway.server, 'ada');
+  const bob = await answering(gateway.server, 'bob');
+  const first = ada.call('one__ask', { id: 'ada-1' });
+  const second = bob.call('one__ask', { id: 'bob-1' });
+  await expect.poll(() => steps.size).toBe(2);
+  steps.get('ada-1')?.();
+  expect(textOf(await first)).toContain('ada-1: rejected');
+  steps.get('bob-1')?.();
+  expect(textOf(await second)).toBe('bob-1: bob');
+  expect(gateway.status()[0]).toMatchObject({ ambiguousInput: true });
+});
+
+test.each(['principal', 'session', 'call'] as const)(
+  'with isolation %s, callers do not get in each other’s way',
+  async (isolation) => {
+    const { server, steps } = stepping();
+    const gateway = gatewayOf(closers, { one: server }, { revision: '2025-11-25', isolation });
+    const ada = await answering(gateway.server, 'ada');
+    const bob = await answering(gateway.server, 'bob');
+    const calls = [ada.call('one__ask', { id: 'ada-1' }), bob.call('one__ask', { id: 'bob-1' })];
+    await expect.poll(() => steps.size).toBe(2);
+    for (const step of steps.values()) step();
+    expect((await Promise.all(calls)).map(textOf)).toEqual(['ada-1: ada', 'bob-1: bob']);
+  },
+);

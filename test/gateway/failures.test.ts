@@ -1,0 +1,179 @@
+// Upstreams that fail: what their callers are told, how they come back, and that others are not affected.
+
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import type { Client } from '../../src/client/index.ts';
+import { createGateway, type Gateway, type UpstreamConfig } from '../../src/gateway/index.ts';
+import { useClosers } from '../support/closers.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { clientOf, gatewayConfig, upstream } from './fixture.ts';
+
+const closers = useClosers(afterEach);
+const script = join(import.meta.dirname, 'servers/faulty.mjs');
+const faulty = { command: process.execPath, args: [script] };
+
+function gatewayWith(...servers: readonly UpstreamConfig[]): Gateway {
+  const gateway = createGateway(gatewayConfig(servers), { logger: false });
+  closers.push(() => gateway.close());
+  return gateway;
+}
+
+const started = (slug: string, given: Partial<UpstreamConfig> = {}): UpstreamConfig =>
+  upstream(slug, { entry: faulty, revision: '2025-06-18', ...given });
+
+const text = async (client: Client, tool: string): Promise<string> => {
+  const { content } = await client.callTool(tool);
+  return (content[0] as { text: string }).text;
+};
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('a process that ends during a call fails the call with its last words, and is started again for the next', async () => {
+  const gateway = gatewayWith(started('one'));
+  const client = await clientOf(closers, gateway.server);
+  const pid = await text(client, 'one__pid');
+  const failed = await client.callTool('one__crash');
+  expect(failed).toMatchObject({ isError: true, _meta: { 'mooring/mayHaveRun': true } });
+  expect((failed.content[0] as { text: string }).text).toMatch(/server one ended .*code 3[\s\S]*out of memory/);
+  expect(await text(client, 'one__pid')).not.toBe(pid);
+  expect(gateway.status()[0]).toMatchObject({ state: 'ready', restarts: 1 });
+});
+
+test('a tool that only reads is called again after the process ended', async () => {
+  const env = { CRASH_MARK: join(temporaryFolder(), 'mark') };
+  const gateway = gatewayWith(started('one', { entry: { ...faulty, env } }));
+  const client = await clientOf(closers, gateway.server);
+  expect(await text(client, 'one__crash_once')).toBe('second time');
+});
+
+test('a server that cannot be started fails its calls with the reason; others work, and its last list stays', async () => {
+  const missing = started('missing', { entry: { command: '/no/such/program' } });
+  const lists = { tools: [{ name: 'x', inputSchema: {} }], prompts: [], resources: [], resourceTemplates: [] };
+  const cache = {
+    read: (digest: string) => (digest === missing.digest ? { lists, atMs: 0 } : undefined),
+    write: () => {},
+  };
+  const gateway = createGateway(gatewayConfig([missing, started('one')]), { logger: false, cache });
+  closers.push(() => gateway.close());
+  const client = await clientOf(closers, gateway.server);
+  expect((await client.listTools()).map(({ name }) => name)).toContain('missing__x');
+  const failed = await client.callTool('missing__x');
+  expect(failed.isError).toBe(true);
+  expect((failed.content[0] as { text: string }).text).toMatch(/server missing cannot be used: .*\/no\/such\/program/);
+  expect(Number(await text(client, 'one__pid'))).toBeGreaterThan(0);
+  expect(gateway.status()).toMatchObject([{ state: 'down' }, { state: 'ready' }]);
+});
+
+test('a server that keeps failing is left in peace, until it is restarted', async () => {
+  const folder = temporaryFolder();
+  const program = join(folder, 'later.mjs');
+  const gateway = gatewayWith(started('one', { entry: { command: process.execPath, args: [program] } }));
+  const client = await clientOf(closers, gateway.server);
+  expect(await client.listTools()).toEqual([]);
+  expect(gateway.status()[0]).toMatchObject({ state: 'down', reason: expect.stringContaining('later.mjs') });
+  const { copyFileSync } = await import('node:fs');
+  copyFileSync(script, program);
+  await gateway.restart('one');
+  expect((await client.listTools({ cache: 'refresh' })).map(({ name }) => name)).toContain('one__pid');
+});
+
+test('a process without work is stopped, stays listed, and is started for the next call', async () => {
+  const gateway = gatewayWith(started('one', { idleMs: 50 }));
+  const client = await clientOf(closers, gateway.server);
+  const pid = Number(await text(client, 'one__pid'));
+  await expect.poll(() => isRunning(pid)).toBe(false);
+  expect(gateway.status()[0]).toMatchObject({ state: 'idle', connections: 0 });
+  expect((await client.listTools({ cache: 'refresh' })).length).toBeGreaterThan(5);
+  expect(Number(await text(client, 'one__pid'))).not.toBe(pid);
+});
+
+test('a call that takes too long fails, and a server that is silent is replaced', async () => {
+  const gateway = gatewayWith(started('one', { timeoutMs: 100 }));
+  const client = await clientOf(closers, gateway.server);
+  const pid = await text(client, 'one__pid');
+  expect(await text(client, 'one__hang')).toMatch(/server one failed: No response to tools\/call within 100 ms/);
+  expect(await text(client, 'one__pid')).toBe(pid);
+  await client.callTool('one__mute');
+  for (let silent = 0; silent < 3; silent++) await client.callTool('one__hang');
+  await expect.poll(() => gateway.status()[0]?.state, { timeout: 15_000 }).toBe('degraded');
+  expect(await text(client, 'one__pid')).not.toBe(pid);
+});
+
+test('output that is no message is ignored and shown in the status', async () => {
+  const gateway = gatewayWith(started('one'));
+  const client = await clientOf(closers, gateway.server);
+  expect(await text(client, 'one__noise')).toBe('quiet again');
+  expect(await text(client, 'one__wrong_id')).toBe('right');
+  expect(gateway.status()[0]?.noise).toContain('Listening on port 3000');
+});
+
+test('an answer that is no result is an error that names the server', async () => {
+  const gateway = gatewayWith(started('one'));
+  const client = await clientOf(closers, gateway.server);
+  await expect(client.callTool('one__no_result')).rejects.toThrow(/Invalid answer from one/);
+  await expect(client.callTool('one__bad_block')).rejects.toThrow(/Invalid answer from one/);
+  expect(Number(await text(client, 'one__pid'))).toBeGreaterThan(0);
+});
+
+test('members beside the result do not reach the client', async () => {
+  const gateway = gatewayWith(started('one'));
+  const received: string[] = [];
+  const client = await clientOf(closers, gateway.server, {
+    revision: '2025-06-18',
+    onMessage: (direction, message) => {
+      if (direction === 'in') received.push(message);
+    },
+  });
+  expect(await client.callTool('one__injected')).toEqual({ content: [] });
+  expect(received.at(-1)).toMatch(/^\{"jsonrpc":"2.0","id":\d+,"result":\{"content":\[\]\}\}$/);
+});
+
+test('a result that is too large ends the connection, not the gateway', async () => {
+  const gateway = gatewayWith(started('one', { maxResultBytes: 100_000 }));
+  const client = await clientOf(closers, gateway.server);
+  const failed = await client.callTool('one__huge');
+  expect(failed.isError).toBe(true);
+  expect((failed.content[0] as { text: string }).text).toContain('exceeds');
+  expect(Number(await text(client, 'one__pid'))).toBeGreaterThan(0);
+});
+
+test('a process gets a minimal environment', async () => {
+  process.env['GATEWAY_SECRET'] = 'of the gateway';
+  closers.push(() => delete process.env['GATEWAY_SECRET']);
+  const gateway = gatewayWith(started('one', { entry: { ...faulty, env: { GIVEN: 'yes' } } }));
+  const client = await clientOf(closers, gateway.server);
+  const env = JSON.parse(await text(client, 'one__env'));
+  expect(env).toMatchObject({ GIVEN: 'yes' });
+  expect(env).not.toHaveProperty('GATEWAY_SECRET');
+});
+
+test('ten clients share eight processes', async () => {
+  const slugs = Array.from({ length: 8 }, (_, n) => `s${n}`);
+  const gateway = gatewayWith(...slugs.map((slug) => started(slug)));
+  const clients = await Promise.all(Array.from({ length: 10 }, () => clientOf(closers, gateway.server)));
+  const pids = await Promise.all(clients.flatMap((client) => slugs.map((slug) => text(client, `${slug}__pid`))));
+  expect(new Set(pids).size).toBe(8);
+});
+
+test('with isolation, processes are limited: an idle one makes room, and if all are busy the call says so', async () => {
+  const gateway = gatewayWith(started('one', { isolation: 'session', maxProcesses: 2 }));
+  const clients = await Promise.all(
+    Array.from({ length: 3 }, () => clientOf(closers, gateway.server, { revision: '2025-11-25' })),
+  );
+  const [first, second, third] = clients as [Client, Client, Client];
+  const pids = [await text(first, 'one__pid'), await text(second, 'one__pid'), await text(third, 'one__pid')];
+  expect(new Set(pids).size).toBe(3);
+  await expect.poll(() => pids.filter((pid) => isRunning(Number(pid))).length).toBe(2);
+  const signal = AbortSignal.timeout(2_000);
+  const busy = [second.callTool('one__hang', {}, { signal }), third.callTool('one__hang', {}, { signal })];
+  await expect.poll(() => gateway.status()[0]?.inFlight).toBe(2);
+  expect(await text(first, 'one__pid')).toMatch(/all 2 connections are in use/);
+  await Promise.allSettled(busy);
+});
