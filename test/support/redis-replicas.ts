@@ -42,17 +42,22 @@ export class RedisReplicas implements ReplicaGroup {
     install(server);
     const { sharedEventLog, monitor } = stores;
     const http = await serveHttp(server, { port: 0, graceMs: 100, sharedEventLog, monitors: [monitor], ...options });
+    const client = new HttpTestClient(http.port);
     const replica: RedisReplica = {
       stores,
       proxy,
       server,
       http,
       bus,
-      client: new HttpTestClient(http.port),
+      client,
       // Only the connection that waits for messages.
       pause: () => proxy.pause('XREAD'),
       resume: () => proxy.resume(),
       leave: () => proxy.cut(),
+      kill: () => {
+        proxy.cut();
+        client.close();
+      },
     };
     this.all.push(replica);
     return replica;

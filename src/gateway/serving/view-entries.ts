@@ -52,7 +52,7 @@ function offersResources(lists: Upstream['lists']): boolean {
 /** A tool that is withheld until it is accepted: a call says so. */
 function withheldEntry({ item, original }: ExposedItem<Tool>, { upstream }: FeatureTarget): ToolEntry {
   const text = upstream.withheld.get(original) ?? 'This tool was not accepted.';
-  return relayedTool(item, { unlisted: true, run: () => ({ content: [{ type: 'text', text }], isError: true }) });
+  return relayedTool(item, { listed: false, run: () => ({ content: [{ type: 'text', text }], isError: true }) });
 }
 
 function toolEntry({ item, original }: ExposedItem<Tool>, target: FeatureTarget, unlisted: boolean): ToolEntry {
