@@ -127,7 +127,7 @@ test('a call that no client comes back for is cancelled, and a late retry does n
 
 test('a gateway that does not hold the call says that it may have run', async () => {
   const { server, seen } = asking();
-  const key = 'k'.repeat(8) + '0123456789abcdefghijklmnopqrstuvwxyz';
+  const key = `${'k'.repeat(8)}0123456789abcdefghijklmnopqrstuvwxyz`;
   const options = { server: { key } };
   const one = gatewayOf(closers, { one: server }, { revision: '2025-11-25' }, options);
   const two = gatewayOf(closers, { one: server }, { revision: '2025-11-25' }, options);

@@ -31,7 +31,7 @@ export function viewEntries(view: ExposedView, options: ViewEntriesOptions): Own
   const hasResources = [...upstreams.values()].some(({ lists }) => offersResources(lists));
   return {
     tools: [
-      ...view.tools.map((item) => toolEntry(item, targetOf(item.slug), !isListed(item.exposed))),
+      ...view.tools.map((item) => toolEntry(item, targetOf(item.slug), isListed(item.exposed))),
       ...view.withheldTools.map((item) => withheldEntry(item, targetOf(item.slug))),
     ],
     prompts: view.prompts.map((item) => promptEntry(item, targetOf(item.slug))),
@@ -55,16 +55,16 @@ function withheldEntry({ item, original }: ExposedItem<Tool>, { upstream }: Feat
   return relayedTool(item, { listed: false, run: () => ({ content: [{ type: 'text', text }], isError: true }) });
 }
 
-function toolEntry({ item, original }: ExposedItem<Tool>, target: FeatureTarget, unlisted: boolean): ToolEntry {
+function toolEntry({ item, original }: ExposedItem<Tool>, target: FeatureTarget, listed: boolean): ToolEntry {
   const shown = withExposedPage(item, target.expose);
   const run = (args: unknown, ctx: Parameters<ToolEntry['definition']['run']>[1]) =>
     callTool(target, original, item, args as { readonly [key: string]: unknown }, ctx);
   const { validate, slug } = target.upstream.config;
-  if (!validate) return relayedTool(shown, { run, unlisted });
+  if (!validate) return relayedTool(shown, { run, listed });
   const where = `tool ${JSON.stringify(original)} of ${slug}`;
   return relayedTool(shown, {
     run,
-    unlisted,
+    listed,
     input: compileSchema(item.inputSchema, { direction: 'input', root: 'any', where }),
   });
 }
