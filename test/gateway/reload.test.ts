@@ -98,7 +98,7 @@ test('views have addresses of their own, which come and go with the configuratio
   );
   const toolsAt = async (path: string): Promise<unknown> => {
     const { status, json } = await client.modern('tools/list', {}, { path });
-    return status === 200 ? (json.result['tools'] as { name: string }[]).map(({ name }) => name) : status;
+    return status === 200 ? ((json.result?.['tools'] ?? []) as { name: string }[]).map(({ name }) => name) : status;
   };
   const call = (path: string, name: string) => client.modern('tools/call', { name, arguments: {} }, { path });
   expect(await toolsAt('/mcp/v/small')).toBe(404);
