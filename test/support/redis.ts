@@ -1,8 +1,9 @@
 // A Redis server for tests: the one of the distribution, on a free port, without persistence unless asked for.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { AddressInfo } from 'node:net';
-import { connect, createServer } from 'node:net';
+import { writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { join } from 'node:path';
 import { ensureProgram, findProgram } from './programs.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -66,6 +67,27 @@ export async function startRedis(args: readonly string[] = []): Promise<RedisSer
   return server;
 }
 
+/** Starts a Sentinel that knows a server by a name. */
+export async function startSentinel(
+  name: string,
+  master: number,
+): Promise<{ readonly port: number; close(): Promise<void> }> {
+  const port = await freePort();
+  const file = join(temporaryFolder(), 'sentinel.conf');
+  writeFileSync(file, `port ${port}\nbind 127.0.0.1\nsentinel monitor ${name} 127.0.0.1 ${master} 1\n`);
+  const child = spawn(findProgram('redis-server') as string, [file, '--sentinel'], { stdio: 'ignore' });
+  process.once('exit', () => child.kill('SIGKILL'));
+  await ready(port);
+  return {
+    port,
+    async close() {
+      const gone = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGKILL');
+      await gone;
+    },
+  };
+}
+
 /** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const probe = createServer();
@@ -78,7 +100,8 @@ export async function freePort(): Promise<number> {
 async function ready(port: number): Promise<void> {
   for (let tries = 0; tries < 400; tries++) {
     const reply = await send(port, ['PING']).catch(() => '');
-    if (reply.startsWith('+PONG')) return;
+    // It needs no password for that.
+    if (/^(\+PONG|-NOAUTH)/.test(reply)) return;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
   throw new Error(`redis-server does not respond on port ${port}`);

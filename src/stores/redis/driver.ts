@@ -30,6 +30,8 @@ export interface Driver {
 
 /** A server that does not respond for this long is connected to again. Longer than all commands take. */
 const silenceMs = 5_000;
+/** How often an idle connection is used, so that it is not silent. */
+const pingMs = 1_000;
 const firstDelayMs = 50;
 const maxDelayMs = 2_000;
 
@@ -53,6 +55,7 @@ export async function connectRedis(options: DriverOptions): Promise<Driver> {
     name: 'mooring',
     RESP: 2 as const,
     disableOfflineQueue: true,
+    pingInterval: pingMs,
     maintNotifications: 'disabled' as const,
   };
   const connected = <T>(client: T): T => {
@@ -68,7 +71,8 @@ export async function connectRedis(options: DriverOptions): Promise<Driver> {
       sentinelClientOptions: {
         ...(sentinelPassword === undefined ? {} : { password: sentinelPassword }),
         RESP: 2,
-        socket,
+        // They say nothing for long.
+        socket: { ...socket, socketTimeout: undefined },
       } as object,
       RESP: 2,
       // Each of these takes a second.

@@ -1,0 +1,137 @@
+// How Redis is reached: passwords, TLS, Sentinel, clusters, and what is reported when it cannot be.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openRedis, type RedisOptions, type RedisStores } from '../../src/stores/redis/index.ts';
+import { createCertificate } from '../support/certificate.ts';
+import { useClosers } from '../support/closers.ts';
+import { freePort, hasRedis, startRedis, startSentinel } from '../support/redis.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const closers = useClosers();
+
+async function open(options: Omit<RedisOptions, 'name'>): Promise<RedisStores> {
+  const stores = await openRedis({ name: 'test', ...options });
+  closers.push(() => stores.close());
+  return stores;
+}
+
+async function start(...args: readonly string[]) {
+  const redis = await startRedis(args);
+  closers.push(() => redis.close());
+  return redis;
+}
+
+/** Everything that a server does with Redis, once. */
+async function useAll({ store, bus, buckets, sharedEventLog, tasks }: RedisStores): Promise<void> {
+  expect(await store.add('mark', true, 60_000)).toBe(true);
+  expect(await store.add('mark', true, 60_000)).toBe(false);
+  expect(await store.replace('state', undefined, { n: 1 }, 60_000)).toBe(true);
+  expect(await store.get('state')).toEqual({ n: 1 });
+  expect(await bus.publish('topic', null)).toBeGreaterThan(0);
+  expect(await buckets.find([{ key: 'k', intervalMs: 1_000, burst: 2, exact: true }]).take(0)).toBe(0);
+  sharedEventLog.begin('session', 'p1', [1]);
+  sharedEventLog.append('session', 'p1', { sequence: 1, text: '{"n":1}' });
+  await sharedEventLog.finish('session', 'p1');
+  expect(await sharedEventLog.read('session', 'p1')).toEqual({
+    events: [{ sequence: 1, text: '{"n":1}' }],
+    requests: [1],
+    finished: true,
+  });
+  expect(await tasks.count()).toEqual({ active: 0, kept: 0 });
+}
+
+describe.skipIf(!hasRedis())('Redis', () => {
+  test('one server', async () => {
+    const { url } = await start();
+    const stores = await open({ url });
+    await useAll(stores);
+    expect(stores.address).toBe(url);
+  });
+
+  test('a server with a password, which is needed', async () => {
+    const { port } = await start('--requirepass', 'pass@word');
+    await useAll(await open({ url: `redis://127.0.0.1:${port}/3`, password: 'pass@word' }));
+    await useAll(await open({ url: `redis://:pass%40word@127.0.0.1:${port}`, prefix: 'other' }));
+    const rejected = openRedis({ name: 'test', url: `redis://127.0.0.1:${port}`, password: 'wrong' });
+    await expect(rejected).rejects.toThrow(/cannot be used: WRONGPASS/);
+    await expect(rejected).rejects.not.toThrow(/pass@word|wrong/);
+  });
+
+  test('TLS, with an authority that is trusted', async () => {
+    const folder = temporaryFolder();
+    const { cert, key } = createCertificate('localhost', 10);
+    writeFileSync(join(folder, 'cert.pem'), cert);
+    writeFileSync(join(folder, 'key.pem'), key);
+    const port = await freePort();
+    await start(
+      ...['--tls-port', String(port), '--tls-cert-file', join(folder, 'cert.pem')],
+      ...['--tls-key-file', join(folder, 'key.pem'), '--tls-auth-clients', 'no'],
+    );
+    const url = `rediss://localhost:${port}`;
+    await useAll(await open({ url, tls: { ca: cert } }));
+    await expect(openRedis({ name: 'test', url })).rejects.toThrow(/cannot be used/);
+  });
+
+  test('a server that Sentinel names', { timeout: 60_000 }, async () => {
+    const redis = await start();
+    const sentinel = await startSentinel('main', redis.port);
+    closers.push(() => sentinel.close());
+    await useAll(await open({ url: `redis-sentinel://127.0.0.1:${sentinel.port}#main` }));
+  });
+
+  test('a cluster', { timeout: 60_000 }, async () => {
+    const redis = await start('--cluster-enabled', 'yes');
+    await redis.command('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+    await expect.poll(() => redis.command('CLUSTER', 'INFO'), { timeout: 20_000 }).toContain('cluster_state:ok');
+    await useAll(await open({ url: `redis-cluster://127.0.0.1:${redis.port}` }));
+  });
+
+  test('a server that is not there is reported with its address', async () => {
+    const port = await freePort();
+    const opening = openRedis({ name: 'test', url: `redis://:secret@127.0.0.1:${port}` });
+    await expect(opening).rejects.toThrow(`Redis at redis://127.0.0.1:${port} cannot be used: connect ECONNREFUSED`);
+  });
+
+  test('a look-up takes 250 ms at most, the next one fails at once, and it works again when Redis does', async () => {
+    const redis = await start();
+    const proxy = await startTcpProxy(redis.port);
+    closers.push(() => proxy.close());
+    const { store } = await open({ url: `redis://127.0.0.1:${proxy.port}` });
+    await store.set('key', 1, 60_000);
+    proxy.pause();
+    const outcomes: string[] = [];
+    const look = (name: string): Promise<unknown> => store.get('key').catch(() => outcomes.push(name));
+    // Both are sent; the first one that fails makes later ones fail without being sent.
+    await look('slow');
+    await Promise.race([
+      look('at once'),
+      new Promise((resolve) => setTimeout(resolve, 200)).then(() => outcomes.push('late')),
+    ]);
+    expect(outcomes).toEqual(['slow', 'at once']);
+    proxy.resume();
+    await expect.poll(() => store.get('key').catch(() => 'away')).toBe(1);
+  });
+
+  test('a connection that is not used stays open', { timeout: 60_000 }, async () => {
+    const redis = await start();
+    await open({ url: redis.url });
+    const ages = async (): Promise<number[]> =>
+      [...(await redis.command('CLIENT', 'LIST')).matchAll(/name=mooring age=(\d+)/g)].map(([, age]) => Number(age));
+    expect(await ages()).toHaveLength(2);
+    // Longer than Redis may be silent.
+    await expect.poll(async () => Math.min(...(await ages())), { timeout: 20_000, interval: 500 }).toBeGreaterThan(6);
+    expect(await ages()).toHaveLength(2);
+  });
+
+  test('a mark counts only if enough replicas have it', { timeout: 60_000 }, async () => {
+    const redis = await start();
+    const { store } = await open({ url: redis.url, waitReplicas: 1 });
+    await expect(store.add('mark', true, 60_000)).rejects.toThrow('Only 0 of 1 replicas');
+    await start('--replicaof', '127.0.0.1', String(redis.port));
+    await expect
+      .poll(() => store.add('other', true, 60_000).then(String, () => 'rejected'), { timeout: 20_000 })
+      .toMatch(/true|false/);
+  });
+});
