@@ -8,6 +8,8 @@ export interface Bucket {
   readonly intervalMs: number;
   /** How many tokens it holds when full. */
   readonly burst: number;
+  /** A store that several processes share asks for every token. */
+  readonly exact?: boolean;
 }
 
 /** Buckets that a caller's requests take from together. */

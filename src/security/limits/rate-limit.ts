@@ -13,6 +13,11 @@ export interface RateRule extends LimitTarget {
   readonly windowMs: number;
   /** How many may arrive at the same time. Default: `requests`. */
   readonly burst?: number;
+  /**
+   * Where processes share a store: each request waits for it, so that not one too many is admitted. Default false: processes
+   * decide by themselves and exchange what was used ten times a second.
+   */
+  readonly exact?: boolean;
 }
 
 export interface RateLimitOptions {
@@ -60,14 +65,15 @@ function compileRules(rules: readonly RateRule[], store: BucketStore, isKnown: I
 }
 
 function compileRule(rule: RateRule, index: number, isKnown: IsKnownTool): Describe {
-  const { requests, windowMs, burst = requests } = rule;
+  const { requests, windowMs, burst = requests, exact = false } = rule;
   if (!(requests > 0 && windowMs > 0 && burst >= 1)) {
     throw new RangeError('A rate limit needs requests and windowMs above 0 and a burst of at least 1');
   }
   const keyOf = compileKey(rule.per, isKnown);
   const covers = compileTarget(rule);
   const intervalMs = windowMs / requests;
-  return (request) => (covers(request) ? [{ key: `${index} ${keyOf(request)}`, intervalMs, burst }] : none);
+  const rate = { intervalMs, burst, ...(exact ? { exact } : {}) };
+  return (request) => (covers(request) ? [{ key: `${index} ${keyOf(request)}`, ...rate }] : none);
 }
 
 const none: readonly Bucket[] = [];

@@ -54,6 +54,7 @@ export interface RateEntry {
   readonly requests: number;
   readonly window: DurationText;
   readonly burst?: number;
+  readonly exact?: boolean;
 }
 
 export interface ConcurrencyEntry {

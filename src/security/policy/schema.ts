@@ -89,6 +89,7 @@ export const policySchema = {
               requests: { type: 'integer', minimum: 1 },
               window: duration,
               burst: { type: 'integer', minimum: 1 },
+              exact: { type: 'boolean' },
             },
             ['per', 'requests', 'window'],
           ),
