@@ -97,13 +97,12 @@ export class SessionStreams {
     channel.peer = new HttpPeer(exchange);
     const missed = await shared.claimStream(session);
     if (missed === undefined || session.ended) return connection.end();
-    const held = session.heldStream;
     for (const text of missed) standalone.push(text);
     session.follow();
     await standalone.open(connection, channel.session?.polling === true, position);
     // While the log was read, the session may have been ended, or another process may have opened the stream.
     if (session.ended) return connection.end();
-    if (session.heldStream !== held && standalone.carriedBy(connection)) session.releaseStream();
+    if (session.heldStream === undefined && standalone.carriedBy(connection)) session.releaseStream();
     // It may have been lost while other processes were asked.
     if (isGone) lost();
     else session.releaseIfIdle();
