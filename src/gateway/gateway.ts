@@ -158,8 +158,10 @@ export class Gateway {
 
   #createUpstream(config: UpstreamConfig): Upstream {
     const { slug } = config;
-    const isCurrent = (): boolean => this.#upstreams.get(slug) === upstream;
-    const upstream: Upstream = new Upstream(config, this.#settings, {
+    // Its lists may be known from the cache while it is created; nothing shows them yet.
+    let upstream: Upstream | undefined;
+    const isCurrent = (): boolean => upstream !== undefined && this.#upstreams.get(slug) === upstream;
+    upstream = new Upstream(config, this.#settings, {
       listsChanged: () => {
         if (isCurrent()) this.#updateAll();
       },
