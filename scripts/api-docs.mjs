@@ -23,6 +23,7 @@ const packs = readdirSync(join(root, 'src/packs')).filter((name) =>
 const pages = [
   { file: 'mooring.md', module: 'mooring', entry: 'index', about: 'servers, transports, the protocol model' },
   { file: 'client.md', module: 'mooring/client', entry: 'client/index', about: 'the client, signing in' },
+  { file: 'gateway.md', module: 'mooring/gateway', entry: 'gateway/index', about: 'many servers behind one' },
   { file: 'console.md', module: 'mooring/console', entry: 'console/index', about: 'the page that shows traffic' },
   {
     file: 'security.md',

@@ -34,6 +34,7 @@ beforeAll(() => {
     mooring: [join(root, 'src/index.ts')],
     'mooring/web': [join(root, 'src/web.ts')],
     'mooring/client': [join(root, 'src/client/index.ts')],
+    'mooring/gateway': [join(root, 'src/gateway/index.ts')],
     'mooring/console': [join(root, 'src/console/index.ts')],
     'mooring/packs/*': [join(root, 'src/packs/*/index.ts')],
     'mooring/security': [join(root, 'src/security/index.ts')],
