@@ -3,7 +3,7 @@
 
 import { isObject } from '../protocol/json-rpc.ts';
 import { createRedactor, type Redactor } from '../security/redact.ts';
-import { BoundedMap } from './bounded-map.ts';
+import { RecentMap } from './recent-map.ts';
 
 /** Longer texts are cut: stops one message from filling the buffer. */
 export const maxTextChars = 64 * 1024;
@@ -13,7 +13,7 @@ const maxParsedChars = 256 * 1024;
 const replacement = '[redacted]';
 /** The longest name of a secret that is not a member: `--token`, `Authorization`. */
 const maxNameChars = 64;
-const maxNames = 2_000;
+const maxTexts = 4_000;
 /** A member of a JSON object whose value is a text. */
 const member = /"((?:[^"\\]|\\.){1,200})"\s*:\s*"(?:[^"\\]|\\.)*(?:"|$)/g;
 
@@ -37,8 +37,8 @@ export class Capture {
   readonly raw: boolean;
   readonly #redactor: Redactor;
   readonly #secretArguments: SecretArguments;
-  /** Whether short texts are names of secrets: most messages have the same ones. */
-  readonly #names = new BoundedMap<string, boolean>(maxNames);
+  /** Whether short texts are neither secrets nor names of secrets: most messages have the same ones. */
+  readonly #texts = new RecentMap<boolean>(maxTexts);
 
   constructor({ raw = false, secretArguments = () => undefined }: CaptureOptions = {}) {
     this.raw = raw;
@@ -61,30 +61,33 @@ export class Capture {
 
   /**
    * Whether redaction would certainly change nothing: no text looks like a secret, and none is a name that makes the value
-   * after it one. Most messages are clean, and this is faster than redacting a copy: 13 instead of 16 µs for a whole message.
+   * after it one. Most messages are clean, and this is faster than redacting a copy. Text by text, since most are the names of
+   * members, which are always the same (bench console: 4 of 16 µs for a whole message).
    */
   #isClean(json: string): boolean {
-    if (json.length > maxTextChars || json.includes('\\u') || this.#redactor.redactText(json) !== json) return false;
+    // A text that is written in another way than it reads is looked at after parsing.
+    if (json.length > maxTextChars || json.includes('\\u') || json.includes('\\/')) return false;
     for (let start = json.indexOf('"'); start !== -1; ) {
       const end = endOfText(json, start);
-      if (this.#mayBeSecretName(json, start + 1, end)) return false;
+      if (!this.#isCleanText(json, start + 1, end)) return false;
       start = json.indexOf('"', end + 1);
     }
     return true;
   }
 
-  /** Whether the text from `start` to `end` may be the name of a secret. */
-  #mayBeSecretName(json: string, start: number, end: number): boolean {
-    const length = end - start;
-    // Only names of members can be longer than that; the redactor decides about those.
-    if (length > maxNameChars) return /^\s*:/.test(json.slice(end + 1, end + 10));
-    const name = json.slice(start, end);
-    let known = this.#names.get(name);
-    if (known === undefined) {
-      known = this.#redactor.isSecretKey(name);
-      this.#names.set(name, known);
+  /** Whether the text from `start` to `end` is neither a secret nor the name of one. */
+  #isCleanText(json: string, start: number, end: number): boolean {
+    const text = json.slice(start, end);
+    if (text.length > maxNameChars) {
+      // Only names of members can be longer than that; the redactor decides about those.
+      return !/^\s*:/.test(json.slice(end + 1, end + 10)) && this.#redactor.redactText(text) === text;
     }
-    return known;
+    let isClean = this.#texts.get(text);
+    if (isClean === undefined) {
+      isClean = !this.#redactor.isSecretKey(text) && this.#redactor.redactText(text) === text;
+      this.#texts.set(text, isClean);
+    }
+    return isClean;
   }
 
   /** A text that is not a message. */

@@ -48,6 +48,8 @@ export class Feed {
   readonly rates = new Rates();
   readonly capture: Capture;
   #last = 0;
+  #atMs = 0;
+  #at = '';
   readonly #open = new BoundedMap<number, OpenRequest>(maxOpen);
   /** Requests by id, where an HTTP exchange carries them. */
   readonly #exchanges = new WeakMap<object, Map<string, number>>();
@@ -123,18 +125,28 @@ export class Feed {
     const captured = message === undefined ? this.capture.text(text ?? '') : this.capture.message(message, text);
     const entry: Mutable<FeedEntry> = {
       number: ++this.#last,
-      at: new Date().toISOString(),
+      at: this.#now(),
       direction,
       side,
       peer: peer.number,
       kind: 'invalid',
       bytes: captured.bytes,
       text: captured.text,
-      ...(captured.cut ? { cut: true } : {}),
-      ...(reason === undefined ? {} : { reason }),
     };
+    if (captured.cut) entry.cut = true;
+    if (reason !== undefined) entry.reason = reason;
     if (isObject(message)) this.#describe(entry, message, observation);
     this.#publish(entry);
+  }
+
+  /** The time, written once for all messages of a millisecond. */
+  #now(): string {
+    const ms = Date.now();
+    if (ms !== this.#atMs) {
+      this.#atMs = ms;
+      this.#at = new Date(ms).toISOString();
+    }
+    return this.#at;
   }
 
   #describe(entry: Mutable<FeedEntry>, message: Json, observation: Observation): void {
