@@ -25,12 +25,19 @@ export const feedStatus = signal<'connecting' | 'connected' | 'lost'>('connectin
 const maxCalls = 100;
 const retryAfterMs = [250, 500, 1_000, 2_000, 5_000];
 
-let waiting: FeedBatch[] = [];
+/** Messages that are added between two frames. */
+const maxPerFrame = 2_000;
+
+const waiting: FeedBatch[] = [];
 let isPlanned = false;
 
-/** Batches are shown with the next frame, however many arrive. */
+/** Batches are shown with the next frame, as many as fit into it. */
 function receive(received: FeedBatch): void {
   waiting.push(received);
+  plan();
+}
+
+function plan(): void {
   if (isPlanned) return;
   isPlanned = true;
   // A page in the background gets no frames; its messages must not pile up.
@@ -38,10 +45,17 @@ function receive(received: FeedBatch): void {
   else requestAnimationFrame(show);
 }
 
+/** The next batches, up to a number of messages: after a pause there may be many, and the page must respond meanwhile. */
+function takeBatches(): FeedBatch[] {
+  let count = 0;
+  const end = waiting.findIndex(({ entries }) => (count += entries.length) > maxPerFrame);
+  return waiting.splice(0, end === -1 ? waiting.length : end + 1);
+}
+
 function show(): void {
   isPlanned = false;
-  const batches = waiting;
-  waiting = [];
+  const batches = takeBatches();
+  if (waiting.length > 0) plan();
   batch(() => {
     for (const each of batches) {
       rows.add(each);

@@ -7,8 +7,8 @@ import type { Filter, FilterSubject } from './filter.ts';
 /** Messages and characters that the page keeps: a busy server must not fill the memory of the browser. */
 const maxEntries = 20_000;
 const maxCharacters = 64 * 1024 * 1024;
-/** Removed at once, so that the cost per message stays small. */
-const removedAtOnce = 1_000;
+/** Removed at once: enough that the cost per message stays small, and few enough that the page does not pause for it. */
+const removedAtOnce = 250;
 
 export interface Row {
   readonly key: number;
@@ -19,6 +19,8 @@ export interface Row {
   members?: Row[];
   /** The row of its group. */
   head?: Row;
+  /** As it is shown: made once, since the list is made again with each frame. */
+  shown?: ShownRow;
   /** The filter that was last tried, and what it said. */
   checked?: Filter;
   isMatch?: boolean;
@@ -122,9 +124,9 @@ export class Rows {
     const shown: ShownRow[] = [];
     for (const row of this.#rows) {
       if (filter.isActive && !(row.members ?? [row]).some((each) => this.#matches(each, filter))) continue;
-      shown.push({ row, level: 0 });
+      shown.push((row.shown ??= { row, level: 0 }));
       if (row.members !== undefined && isOpen(row)) {
-        for (const member of row.members.slice(1)) shown.push({ row: member, level: 1 });
+        for (const member of row.members.slice(1)) shown.push((member.shown ??= { row: member, level: 1 }));
       }
     }
     return shown;
