@@ -84,6 +84,8 @@ function Title(): null {
   }, [title, server]);
   useEffect(() => {
     if (!isFirst.current) document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+    // On a narrow page the navigation is one line that scrolls.
+    document.querySelector('.side a[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
     isFirst.current = false;
   }, [screen]);
   return null;

@@ -68,6 +68,7 @@ export function Metrics(): JSX.Element {
 
 const unitTitles: Readonly<Record<string, string>> = {
   '1/s': 'Rates per second',
+  '/s': 'Rates per second',
   ms: 'Durations in milliseconds',
   bytes: 'Memory in bytes',
   B: 'Memory in bytes',
@@ -96,7 +97,8 @@ interface ChartProps {
   readonly unit: string;
 }
 
-const maxLines = 8;
+/** As many as there are colours without the first, which is that of nothing in particular. */
+const maxLines = 7;
 
 function Chart({ at, columns }: ChartProps): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
@@ -124,7 +126,7 @@ function Chart({ at, columns }: ChartProps): JSX.Element {
           {},
           ...shown.map((column, index) => ({
             label: column.name,
-            stroke: resolved(element, `--plot-${index}`),
+            stroke: resolved(element, column.name.toLowerCase() === 'errors' ? '--bad' : `--plot-${index + 1}`),
             width: 1.5,
             points: { show: false },
           })),
@@ -155,7 +157,10 @@ function Chart({ at, columns }: ChartProps): JSX.Element {
       <ul class="legend">
         {shown.map((column, index) => (
           <li key={column.name}>
-            <span class={`line-${index}`} aria-hidden="true" />
+            <span
+              class={column.name.toLowerCase() === 'errors' ? 'line-errors' : `line-${index + 1}`}
+              aria-hidden="true"
+            />
             {column.name} <strong>{short(lastOf(column) ?? 0)}</strong>
           </li>
         ))}
