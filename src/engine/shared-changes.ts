@@ -37,6 +37,9 @@ interface RecentChange {
 /** Stops a server that announces many different resources from filling the memory: about 3 MB. */
 const maxRecent = 10_000;
 
+/** After a gap all clients are told to read everything again: over this time, so that they do not all do so at once. */
+const spreadMs = 5_000;
+
 /** How much later than the first process another one may notice the same change. */
 const noticeMs = 2_000;
 
@@ -55,6 +58,8 @@ export class SharedChanges {
   /** Everything up to here has been announced. */
   #announced: number;
   #received: number;
+  /** After a gap: the clients of this process have been notified up to here, until they are told to read everything. */
+  #gapFrom: number | undefined;
 
   constructor(server: AnnouncingServer, bus: Bus) {
     this.#server = server;
@@ -63,7 +68,7 @@ export class SharedChanges {
     this.#announced = this.#received = bus.position;
     this.#from = this.#readPast();
     bus.listen(this.#topic, (data, from, position) => this.#receive(data, from, position));
-    bus.onGap(() => this.#announceAll());
+    bus.onGap(() => this.#gap());
   }
 
   /** Remembers changes from before this server was created. Returns the position after which all of them are known. */
@@ -142,18 +147,27 @@ export class SharedChanges {
   }
 
   /** Messages may have been missed: clients are told to read everything again that they follow. */
-  #announceAll(): void {
+  #gap(): void {
+    const isAnnounced = this.#gapFrom !== undefined;
+    this.#gapFrom ??= this.position;
     this.#recent = [];
-    this.#from = this.bus.position;
-    for (const kind of listKinds) {
-      this.#server.forgetList(kind);
-      this.#server.changes.publish({ kind });
-    }
+    // Something after this position was missed.
+    this.#from = this.bus.position + 1;
+    for (const kind of listKinds) this.#server.forgetList(kind);
+    if (isAnnounced) return;
+    const timer = setTimeout(() => this.#announceAll(), Math.random() * spreadMs);
+    (timer as { unref?: () => void }).unref?.();
+  }
+
+  #announceAll(): void {
+    this.#gapFrom = undefined;
+    for (const kind of listKinds) this.#server.changes.publish({ kind });
     for (const uri of [...this.#server.changes.followedUris]) this.#server.changes.publish({ kind: 'resource', uri });
   }
 
   /** The clients of this process have been notified of all changes up to this position. */
   get position(): number {
+    if (this.#gapFrom !== undefined) return this.#gapFrom;
     return this.#server.changes.idle ? this.bus.position : this.#announced;
   }
 

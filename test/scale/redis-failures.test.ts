@@ -135,6 +135,29 @@ describe.skipIf(!hasRedis())('servers with one Redis', () => {
     stream.cut();
   });
 
+  test('clients of a server that missed changes are told to read everything again', { timeout: 60_000 }, async () => {
+    const session = await a.client.initialize();
+    await a.client.session(session, 'resources/subscribe', { uri: 'memo://1' });
+    const stream = await openGet(b.client, session);
+    a.server.resourceUpdated('memo://1');
+    await stream.until(1);
+    b.proxy.cut();
+    for (let n = 0; n < 3; n++) {
+      a.server.resourceUpdated('memo://2');
+      await settled(a.server);
+    }
+    await replicas.redis.command('XTRIM', `${a.stores.prefix}bus`, 'MAXLEN', '1');
+    b.proxy.accept();
+    const told = (await stream.until(4)).slice(1).map(({ method, params }) => params?.['uri'] ?? method);
+    expect(told.sort()).toEqual([
+      'memo://1',
+      'notifications/resources/list_changed',
+      'notifications/tools/list_changed',
+    ]);
+    stream.cut();
+    await expect.poll(() => ping(b, session)).toBe(200);
+  });
+
   test('a session that was ended while a server was cut off is not served by it', { timeout: 60_000 }, async () => {
     const session = await a.client.initialize();
     await expect.poll(() => ping(b, session)).toBe(200);
