@@ -14,7 +14,7 @@ const clock = `
 /**
  * KEYS: the task, all tasks, those of its owner, due tasks of its service, unfinished tasks by expiry, ended ones by expiry, counts,
  * dedupe keys, the last number. ARGV: time, id, prefix of tasks, most tasks, most bytes, bytes, owner, dedupe key, expiry, due time,
- * phase, fields.
+ * phase, time of the process, end of the lease, fields. Due time and lease are moved to the clock of Redis.
  */
 export const createTask: RedisScript = {
   text: `${clock}
@@ -30,7 +30,13 @@ export const createTask: RedisScript = {
   if bytes > tonumber(ARGV[5]) then return {'full', text(bytes) .. ' bytes'} end
   if redis.call('EXISTS', KEYS[1]) == 1 then return {'exists'} end
   local number = redis.call('INCR', KEYS[9])
-  redis.call('HSET', KEYS[1], 'number', number, unpack(ARGV, 12))
+  redis.call('HSET', KEYS[1], 'number', number, unpack(ARGV, 14))
+  local ahead = now - tonumber(ARGV[12])
+  if due ~= '' then
+    due = text(tonumber(due) + ahead)
+    redis.call('HSET', KEYS[1], 'due', due)
+  end
+  if ARGV[13] ~= '' then redis.call('HSET', KEYS[1], 'until', text(tonumber(ARGV[13]) + ahead)) end
   redis.call('ZADD', KEYS[2], number, id)
   redis.call('ZADD', KEYS[3], number, id)
   if due ~= '' then redis.call('ZADD', KEYS[4], due, id) end

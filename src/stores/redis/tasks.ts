@@ -72,7 +72,7 @@ export class RedisTasks implements TaskStore {
   }
 
   async create(record: TaskRecord): Promise<{ readonly created: true } | { readonly existing: TaskRecord }> {
-    const { id, owner, service, expiresAtMs, dueAtMs, phase } = record;
+    const { id, owner, service, expiresAtMs, dueAtMs, phase, lease } = record;
     const { fields, bytes } = encodeTask(record);
     const keys = [
       ...[this.#task(id), this.#key('all'), this.#ofOwner(owner), this.#due(service)],
@@ -81,6 +81,8 @@ export class RedisTasks implements TaskStore {
     const args = [
       ...[this.#now(), id, this.#task(''), this.#maxTasks, this.#maxBytesTotal, bytes],
       ...[JSON.stringify(owner), dedupeField(record), numberOf(expiresAtMs ?? undefined), numberOf(dueAtMs), phase],
+      // The time of this process, to compare it with that of Redis.
+      ...[Date.now(), numberOf(lease?.untilMs)],
     ];
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const [outcome, what] = (await this.#redis.run(createTask, keys, [...args, ...fields])) as readonly string[];
