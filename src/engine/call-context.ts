@@ -132,6 +132,10 @@ export class CallContext implements Context {
     return task?.id === undefined ? undefined : { id: task.id, attempt: task.attempt };
   }
 
+  get mayDetach(): boolean {
+    return this.#call.task !== undefined;
+  }
+
   detach(): Promise<void> {
     return this.#call.task?.detach() ?? done;
   }

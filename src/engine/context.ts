@@ -84,6 +84,8 @@ export interface Context {
    * result, and the handler goes on. Otherwise it does nothing.
    */
   detach(): Promise<void>;
+  /** Whether the call is a task, or `detach` would make it one. */
+  readonly mayDetach: boolean;
   /**
    * To be returned by a tool with `start: 'external'`: another system does the work, under this ticket. The task ends when
    * `poll` or `server.tasks.settle` says so.

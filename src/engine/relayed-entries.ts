@@ -26,7 +26,7 @@ export interface RelayedToolOptions extends RelayedOptions {
   /** Validates arguments before the handler runs. Default: none. */
   readonly input?: CompiledSchema | undefined;
   /** Whether calls may run as tasks of this server. */
-  readonly task?: ToolDefinition['task'];
+  readonly task?: ToolDefinition['task'] | undefined;
 }
 
 /** A tool. It has no time limit of its own. */

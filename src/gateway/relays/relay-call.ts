@@ -39,6 +39,8 @@ export class RelayCall implements UpstreamCall {
   /** The connection that its request was sent over. */
   connection: UpstreamConnection | undefined;
   #task: string | undefined;
+  /** Resolves when the call is a task of the gateway, if it can be one. */
+  #detached: Promise<void> | undefined;
   #asks: Asks | undefined;
   #asked = 0;
 
@@ -97,6 +99,8 @@ export class RelayCall implements UpstreamCall {
       onResponse: (text, result) => this.#keepText(text, result),
       onTask: this.#becameTask,
       idempotent: isRepeatable,
+      // A call that is a task here is one there, so that it outlives connections on both sides.
+      ...(ctx.mayDetach ? { task: 'prefer' } : {}),
       ...(isAsking || ctx.task !== undefined
         ? { onProgress: ({ progress, total, message }) => void this.ctx.progress(progress, total, message) }
         : {}),
@@ -114,6 +118,10 @@ export class RelayCall implements UpstreamCall {
     if (id === undefined) return;
     this.#task = id;
     this.connection?.beginTask(id, this);
+    // The client gets a task, too, if it supports tasks.
+    this.#detached = this.ctx.detach().catch(() => {
+      // The call has ended meanwhile, so that there is nothing to detach.
+    });
   };
 
   endTask(): void {
@@ -130,6 +138,7 @@ export class RelayCall implements UpstreamCall {
       this.refused.push(request);
       throw new InputFailure('unavailable', `The client cannot be asked for ${describeInputRequest(request)}`);
     }
+    await this.#detached;
     const named = this.#namesServer ? withServerName(request, this.#config.slug) : request;
     if (this.ctx.inputEndsRun) {
       const isFirst = this.hold === undefined;

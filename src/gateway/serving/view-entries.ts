@@ -11,6 +11,7 @@ import type { ExposedItem, ExposedView } from '../names/index.ts';
 import { callTool, complete, type FeatureTarget, getPrompt, readResource } from '../relays/features.ts';
 import type { HeldCalls } from '../relays/held-calls.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
+import { taskSupport } from './task-support.ts';
 
 export interface ViewEntriesOptions {
   readonly upstreams: ReadonlyMap<string, Upstream>;
@@ -60,11 +61,13 @@ function toolEntry({ item, original }: ExposedItem<Tool>, target: FeatureTarget,
   const run = (args: unknown, ctx: Parameters<ToolEntry['definition']['run']>[1]) =>
     callTool(target, original, item, args as { readonly [key: string]: unknown }, ctx);
   const { validate, slug } = target.upstream.config;
-  if (!validate) return relayedTool(shown, { run, listed });
+  const task = taskSupport(target.upstream.lists, item);
+  if (!validate) return relayedTool(shown, { run, listed, task });
   const where = `tool ${JSON.stringify(original)} of ${slug}`;
   return relayedTool(shown, {
     run,
     listed,
+    task,
     input: compileSchema(item.inputSchema, { direction: 'input', root: 'any', where }),
   });
 }

@@ -152,6 +152,9 @@ export class ViewServer {
         ? { resources: { ...(subscribes ? { subscribe: true } : {}), listChanged: true } }
         : {}),
       ...(offers('completions') ? { completions: {} } : {}),
+      ...([...this.server.catalog.tools.values()].some(({ task }) => task !== undefined)
+        ? { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }
+        : {}),
     };
   }
 }

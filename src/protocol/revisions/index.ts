@@ -14,7 +14,7 @@ import { checkNotificationHeaders, checkPresentHeaders, checkRequiredHeaders } f
 import { createStatelessCodec } from './stateless.ts';
 
 export type { ChangeNotification, Codec, ListItemTypes, ServerDescription } from './codec.ts';
-export { declaresTasks } from './extensions.ts';
+export { declaresTasks, tasksExtension } from './extensions.ts';
 export { checkParamHeaders, decodeHeaderValue, encodeHeaderValue, type HeaderParam, headerParams } from './headers.ts';
 export { eitherSchema, isWrapped } from './structured.ts';
 
