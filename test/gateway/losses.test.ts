@@ -1,0 +1,138 @@
+// What cannot cross the gateway: a complete list. Each row names a pair of revisions and what the client gets instead. Every
+// other pair asks the client, which `matrix.test.ts` and the tests here show.
+
+import { afterEach, describe, expect, test } from 'vitest';
+import type { InputHandlers } from '../../src/client/index.ts';
+import { createServer, type Server } from '../../src/index.ts';
+import { WireError } from '../../src/protocol/errors.ts';
+import { useClosers } from '../support/closers.ts';
+import { clientOf, gatewayOf } from './fixture.ts';
+
+const closers = useClosers(afterEach);
+const revisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'] as const;
+type Revision = (typeof revisions)[number];
+
+/** What a client of a revision cannot be asked for, whatever the upstream is. */
+const cannotBeAsked: Readonly<Record<'form' | 'url', readonly Revision[]>> = {
+  form: ['2024-11-05', '2025-03-26'],
+  url: ['2024-11-05', '2025-03-26', '2025-06-18'],
+};
+/** What an upstream of a revision cannot ask for. */
+const cannotAsk: Readonly<Record<'form' | 'url', readonly Revision[]>> = cannotBeAsked;
+
+function asking(): Server {
+  const server = createServer({ name: 'asking', version: '1.0.0', logger: false });
+  server.tool('form', {
+    run: async (_args, ctx) => {
+      const answer = await ctx.elicit('Name?', { type: 'object', properties: { name: { type: 'string' } } });
+      return `form: ${answer.action}`;
+    },
+  });
+  server.tool('url', {
+    run: async (_args, ctx) => `url: ${(await ctx.elicitUrl('Sign in', 'https://a.example/in')).action}`,
+  });
+  server.tool('sample', {
+    run: async (_args, ctx) => {
+      const messages = [{ role: 'user', content: { type: 'text', text: 'Hi' } }] as const;
+      return `sample: ${(await ctx.sample({ messages, maxTokens: 5 })).model}`;
+    },
+  });
+  server.tool('roots', { run: async (_args, ctx) => `roots: ${(await ctx.roots()).length}` });
+  return server;
+}
+
+const handlers: InputHandlers = {
+  elicit: () => ({ action: 'accept', content: { name: 'Ada' } }),
+  elicitUrl: () => ({ action: 'accept' }),
+  sample: () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: 'Hi' } }),
+  roots: [{ uri: 'file:///home/ada' }],
+};
+
+const answers = { form: 'form: accept', url: 'url: accept', sample: 'sample: m', roots: 'roots: 1' } as const;
+
+describe.each(revisions.flatMap((up) => revisions.map((down) => [up, down] as const)))(
+  'an upstream at %s with a client at %s',
+  (up, down) => {
+    test.each(['form', 'url', 'sample', 'roots'] as const)('%s', async (kind) => {
+      const gateway = gatewayOf(closers, { one: asking() }, { revision: up });
+      const client = await clientOf(closers, gateway.server, { revision: down, handlers });
+      const result = await client.callTool(`one__${kind}`);
+      const text = result.content.map((each) => (each as { text: string }).text).join('\n');
+      const isLost =
+        (kind === 'form' || kind === 'url') && (cannotBeAsked[kind].includes(down) || cannotAsk[kind].includes(up));
+      if (!isLost) expect({ isError: result.isError ?? false, text }).toEqual({ isError: false, text: answers[kind] });
+      else {
+        expect(result.isError).toBe(true);
+        // The link is not lost where the upstream could ask for it during the call.
+        if (kind === 'url' && up === '2025-11-25') expect(text).toContain('https://a.example/in');
+      }
+    });
+  },
+);
+
+describe('an upstream that wants a page to be visited first', () => {
+  function signing(): { readonly server: Server; readonly seen: { calls: number } } {
+    const seen = { calls: 0 };
+    const server = createServer({ name: 'signing', version: '1.0.0', logger: false });
+    const link = { mode: 'url', message: 'Sign in', url: 'https://a.example/in', elicitationId: 'e1' };
+    server.tool('work', {
+      run: () => {
+        if (++seen.calls === 1) {
+          throw new WireError('urlElicitationRequired', 'Sign in first', { data: { elicitations: [link] } });
+        }
+        return 'done';
+      },
+    });
+    return { server, seen };
+  }
+
+  test.each(revisions)('with a client at %s', async (revision) => {
+    const { server, seen } = signing();
+    const gateway = gatewayOf(closers, { one: server }, { revision: '2025-11-25' });
+    const visited: string[] = [];
+    const elicitUrl = ({ url }: { readonly url: string }) => {
+      visited.push(url);
+      return { action: 'accept' } as const;
+    };
+    const client = await clientOf(closers, gateway.server, { revision, handlers: { elicitUrl } });
+    const result = await client.callTool('one__work');
+    const text = (result.content[0] as { text: string }).text;
+    if (revision === '2025-11-25' || revision === '2026-07-28') {
+      expect(text).toBe('done');
+      expect(visited).toEqual(['https://a.example/in']);
+      expect(seen.calls).toBe(2);
+    } else {
+      expect(result.isError).toBe(true);
+      expect(text).toContain('https://a.example/in');
+      expect(seen.calls).toBe(1);
+    }
+  });
+
+  test('a user who does not visit it ends the call, which is not repeated', async () => {
+    const { server, seen } = signing();
+    const gateway = gatewayOf(closers, { one: server }, { revision: '2025-11-25' });
+    const client = await clientOf(closers, gateway.server, {
+      revision: '2026-07-28',
+      handlers: { elicitUrl: () => ({ action: 'decline' }) },
+    });
+    expect((await client.callTool('one__work')).isError).toBe(true);
+    expect(seen.calls).toBe(1);
+  });
+});
+
+test('an upstream is not asked for more than the configuration allows', async () => {
+  const gateway = gatewayOf(closers, { one: asking() }, { revision: '2025-11-25', asks: ['sampling'] });
+  const client = await clientOf(closers, gateway.server, { handlers });
+  expect((await client.callTool('one__form')).isError).toBe(true);
+  expect((await client.callTool('one__roots')).isError).toBe(true);
+  expect(await client.callTool('one__sample')).toMatchObject({ content: [{ text: 'sample: m' }] });
+});
+
+test('a client without folders gets those of the configuration', async () => {
+  const roots = [{ uri: 'file:///configured' }, { uri: 'file:///too' }];
+  for (const revision of ['2025-11-25', '2026-07-28']) {
+    const gateway = gatewayOf(closers, { one: asking() }, { revision, roots });
+    const client = await clientOf(closers, gateway.server);
+    expect(await client.callTool('one__roots')).toMatchObject({ content: [{ text: 'roots: 2' }] });
+  }
+});
