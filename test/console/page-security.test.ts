@@ -4,6 +4,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasBrowser, openPage, startBrowser } from '../support/browser.ts';
+import { isFullRun } from '../support/full.ts';
 import { FakeConsole } from './fixtures/fake-console.ts';
 import { screens } from './fixtures/screens.ts';
 
@@ -24,6 +25,10 @@ const payloads = [
   '\u202e\u200b\u001b[31m',
 ];
 
+/** Each by itself takes a minute; those that begin with what they are made of can follow each other. */
+const elements = payloads.filter((payload) => /^["<{!]/.test(payload));
+const tried = isFullRun ? payloads : [elements.join(''), ...payloads.filter((payload) => !elements.includes(payload))];
+
 describe.skipIf(!hasBrowser)('hostile text in the console', () => {
   let browser: Browser;
   beforeAll(async () => {
@@ -42,7 +47,7 @@ describe.skipIf(!hasBrowser)('hostile text in the console', () => {
     for (let index = 0; index < (await tabs.count()); index++) await tabs.nth(index).click();
   }
 
-  test.each(payloads.map((payload) => [payload]))('%j does nothing on any screen', async (payload) => {
+  test.each(tried.map((payload) => [payload]))('%j does nothing on any screen', async (payload) => {
     const fake = await new FakeConsole({ text: (text) => `${payload}${text}${payload}`, messages: 60 }).open();
     const { page, problems } = await openPage(browser, fake.link);
     try {
