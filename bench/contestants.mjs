@@ -222,23 +222,28 @@ const build = new URL('../dist/index.js', import.meta.url);
 /** @type {Record<string, unknown> | undefined} */
 const ours = existsSync(build) ? await import(build.href) : undefined;
 
-/** @param {string} name */
-const installed = (name) =>
-  (require.resolve.paths(name) ?? []).some((folder) => existsSync(`${folder}/${name}/package.json`));
+/** Of peers with many dependencies, which would change those of the others. */
+const ownFolder = fileURLToPath(new URL('gateways/node_modules', import.meta.url));
+
+/** The folder of an installed package. @param {string} name */
+export const packageFolder = (name) =>
+  [...(require.resolve.paths(name) ?? []), ownFolder]
+    .map((folder) => `${folder}/${name}`)
+    .find((folder) => existsSync(`${folder}/package.json`));
 
 /** What keeps a contestant from running, in words. @param {Contestant} contestant @returns {string | undefined} */
 function obstacle({ needs = [], needsExport, needsFile }) {
   if (needsExport && !ours) return 'dist/ is missing: run `npm run build`';
   if (needsExport && !ours?.[needsExport]) return `the build has no ${needsExport}`;
   if (needsFile && !existsSync(new URL(needsFile, build))) return `the build has no ${needsFile}`;
-  const missing = needs.filter((name) => !installed(name));
+  const missing = needs.filter((name) => packageFolder(name) === undefined);
   return missing.length > 0 ? `not installed: ${missing.join(', ')}` : undefined;
 }
 
 /** The version of an installed package. @param {string} name @returns {string | undefined} */
 export function versionOf(name) {
-  const folder = require.resolve.paths(name)?.find((path) => existsSync(`${path}/${name}/package.json`));
-  return folder && require(`${folder}/${name}/package.json`).version;
+  const folder = packageFolder(name);
+  return folder && require(`${folder}/package.json`).version;
 }
 
 /** @type {Contestant[]} */
@@ -255,8 +260,36 @@ const consoles = [
   { id: 'wrap', name: 'inspect --wrap around the bare script', file: 'wrap-stdio.mjs' },
 ].map((one) => ({ ...one, eras: both, needsExport: 'serveStdio', needsFile: 'console.js' }));
 
-export const contestants = { stdio, http, guard, schema, client, notes, profiles, tasks, console: consoles };
-export const peerPackages = [...new Set([...stdio, ...http, ...client, ...notes].flatMap(({ needs = [] }) => needs))];
+/** @type {Contestant[]} */
+const gateway = [
+  ...[
+    ['stdio', 'stdio'],
+    ['http', 'http'],
+    ['http', 'stdio'],
+  ].map(([front, back]) => ({
+    id: `${front}-${back}`,
+    name: `mooring, ${front} to ${back}`,
+    file: 'mooring-gateway.mjs',
+    eras: both,
+    shape: /** @type {const} */ ('json'),
+    env: { BENCH_FRONT: front, BENCH_BACK: back },
+    needsFile: 'gateway.js',
+  })),
+  ...['mcp-proxy', 'supergateway'].map((name) => ({
+    id: name,
+    name: `${name}, http to stdio`,
+    file: 'gateway.mjs',
+    eras: /** @type {Era[]} */ (['handshake']),
+    shape: /** @type {const} */ ('sse'),
+    env: { BENCH_GATEWAY: name },
+    needs: [name],
+  })),
+];
+
+export const contestants = { stdio, http, guard, schema, client, notes, profiles, tasks, console: consoles, gateway };
+export const peerPackages = [
+  ...new Set([...stdio, ...http, ...client, ...notes, ...gateway].flatMap(({ needs = [] }) => needs)),
+];
 
 /**
  * Those that can run, and why the others can not.

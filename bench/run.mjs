@@ -11,6 +11,7 @@ import { markdown } from './lib/table.mjs';
 import { client } from './suites/client.mjs';
 import { connections } from './suites/connections.mjs';
 import { consoleSuite } from './suites/console.mjs';
+import { gateway } from './suites/gateway.mjs';
 import { guard } from './suites/guard.mjs';
 import { http } from './suites/http.mjs';
 import { notes } from './suites/notes.mjs';
@@ -35,6 +36,7 @@ const suites = [
   notes,
   profiles,
   tasks,
+  gateway,
   consoleSuite,
 ];
 const usage = `node bench/run.mjs [suite…] [options]

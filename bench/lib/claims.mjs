@@ -274,6 +274,15 @@ export const claims = [
     as: 'share',
     value: (rows) => figure(ours(rows, 'handshake'), 'slowdown', 'min'),
   },
+  ...eras.flatMap((era) =>
+    ['stdio-stdio', 'http-http', 'http-stdio'].map((pair) => ({
+      suite: 'gateway',
+      text: `${revisions[era]}: a hop, ${pair.replace('-', ' to ')}, in direct calls`,
+      at: /** @type {const} */ ('most'),
+      goal: 1,
+      value: (/** @type {Row[]} */ rows) => figure(ours(rows, era, pair), 'hops', 'min'),
+    })),
+  ),
   {
     suite: 'profiles',
     text: 'mooring serve clipboard: ms to the first answer above a bare script',
