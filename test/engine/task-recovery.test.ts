@@ -247,6 +247,35 @@ test('what clients do at one process reaches the handler in another', async () =
   await until('cancelled', getter(two, stopped));
 });
 
+test('a handler that goes on after its process lost the task writes nothing, and starts no further step', async () => {
+  const shared = sharedStore();
+  let goOn: () => void = () => {};
+  const lost = new Promise<void>((resolve) => (goOn = resolve));
+  const events: string[] = [];
+  const define = (server: Server): void => {
+    server.tool('work', {
+      task: { support: 'required', recover: 'replay' },
+      run: async (_args, ctx) => {
+        ctx.signal.addEventListener('abort', () => events.push((ctx.signal.reason as Error).message));
+        await lost;
+        await ctx.step('late', () => events.push('ran'), { once: true }).catch(() => events.push('rejected'));
+        await ctx.elicit('Name?', form, { key: 'late' }).catch(() => events.push('rejected'));
+        events.push('over');
+        return 'too late';
+      },
+    });
+  };
+  const taskId = await call(start(shared.process().view, define), 'work');
+  await start(shared.process().view, define).prepare();
+  // As if another process had claimed it.
+  await shared.store.change(taskId, {}, [{ type: 'release', dueAtMs: Date.now() + 60_000 }]);
+  await expect.poll(() => events).toEqual(['lease-lost']);
+  goOn();
+  await expect.poll(() => events.at(-1)).toBe('over');
+  expect(events).toEqual(['lease-lost', 'rejected', 'rejected', 'over']);
+  expect(await shared.store.read(taskId)).toMatchObject({ phase: 'queued', steps: [], inputs: [] });
+});
+
 test.each([
   { claims: ['tenant'], status: 'completed' },
   { claims: [], status: 'failed' },

@@ -249,6 +249,8 @@ export class TaskRun implements CallTask {
   }
 
   async #change(changes: readonly TaskChange[]): Promise<void> {
+    // A handler that ignores its signal goes on, and must not write what another process now runs.
+    if (this.#isOver) throw this.signal.reason;
     const written = await this.#host.write(this.record, changes);
     if (written !== undefined) return;
     this.stop('lease-lost');
@@ -257,10 +259,9 @@ export class TaskRun implements CallTask {
 
   /** A newer state of the record, from any process. */
   update(record: TaskRecord): void {
-    if (record.version <= this.record.version) return;
+    if (record.version <= this.record.version || this.#isOver) return;
     const { fence } = this.record;
     this.#record = record;
-    if (this.#isOver) return;
     if (record.phase === 'ended') return this.stop(record.outcome?.type === 'cancelled' ? 'cancelled' : 'lease-lost');
     if (record.fence !== fence) return this.stop('lease-lost');
     if (record.cancelRequestedAtMs !== undefined) this.requestStop();
