@@ -258,6 +258,14 @@ export const claims = [
     as: 'share',
     value: (rows) => evenness(ours(rows, 'handshake'), ours(rows, 'stateless')),
   },
+  ...['mooring', 'sqlite'].map((id) => ({
+    suite: 'tasks',
+    text: `tasks/get of a task that runs, ${id === 'sqlite' ? 'stored on disk' : 'in memory'}, times a call`,
+    at: /** @type {const} */ ('most'),
+    goal: 1.2,
+    as: /** @type {const} */ ('times'),
+    value: (/** @type {Row[]} */ rows) => figure(ours(rows, 'stateless', id), 'ratio', 'min'),
+  })),
   {
     suite: 'sessions',
     text: 'heap of an idle session',

@@ -130,3 +130,11 @@ test('a value is decrypted once while it is used', async () => {
   await other.read(record.id);
   expect(opened).toBe(first);
 });
+
+test('a poll that finds nothing new is answered at once, with the same record; a change is seen', async () => {
+  const { sealed } = await filled();
+  const first = await sealed.read(record.id);
+  expect(sealed.read(record.id)).toBe(first);
+  await sealed.change(record.id, {}, [{ type: 'set-message', message: 'changed' }]);
+  expect(await sealed.read(record.id)).toMatchObject({ message: 'changed' });
+});

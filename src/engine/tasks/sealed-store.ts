@@ -39,6 +39,14 @@ export function sealTasks(store: TaskStore, sealer: Sealer): TaskStore {
       throw error;
     }
   };
+  /** What was opened lately, by what the store returned: clients poll, and most polls find what the last one found. */
+  const opened = new WeakMap<TaskRecord, TaskRecord>();
+  const openAgain = async (record: TaskRecord | undefined): Promise<TaskRecord | undefined> => {
+    if (record === undefined) return undefined;
+    const found = await open(record);
+    opened.set(record, found);
+    return found;
+  };
   const openAll = (records: readonly TaskRecord[]): Promise<TaskRecord[]> => Promise.all(records.map(open));
   return {
     durable: store.durable,
@@ -46,9 +54,10 @@ export function sealTasks(store: TaskStore, sealer: Sealer): TaskStore {
       const result = await store.create(await sealRecord(record, sealing(record.id)));
       return 'existing' in result ? { existing: await open(result.existing) } : result;
     },
-    async read(id) {
-      const record = await store.read(id);
-      return record === undefined ? undefined : open(record);
+    read(id) {
+      const record = store.read(id);
+      if (record instanceof Promise) return record.then(openAgain);
+      return record === undefined ? undefined : (opened.get(record) ?? openAgain(record));
     },
     async change(id, guard, changes) {
       const sealed = await Promise.all(changes.map((change) => sealChange(change, sealing(id))));
