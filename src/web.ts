@@ -36,11 +36,13 @@ export type {
   Middleware,
   Observer,
   Pack,
+  PastMessages,
   RequestEnd,
   RequestInfo,
   Sealer,
   SentRequest,
   SessionInfo,
+  SharedEventLog,
   TaskEvent,
 } from './engine/ports.ts';
 export { createServer, Server, type ServerOptions } from './engine/server.ts';

@@ -39,6 +39,7 @@ beforeAll(() => {
     'mooring/packs/*': [join(root, 'src/packs/*/index.ts')],
     'mooring/security': [join(root, 'src/security/index.ts')],
     'mooring/telemetry': [join(root, 'src/telemetry/index.ts')],
+    'mooring/stores/redis': [join(root, 'src/stores/redis/index.ts')],
     'mooring/stores/sqlite': [join(root, 'src/stores/sqlite/index.ts')],
   };
   const options = { rootDir: root, paths, noEmit: true };

@@ -7,7 +7,16 @@ import type { Capabilities, Implementation, LogLevel } from '../protocol/model.t
 import type { Context, SessionView } from './context.ts';
 import type { TaskRecord } from './tasks/task-store.ts';
 
-export type { Bus, BusListener, EventLog, ExpiringStore, Sealer, SealKey } from '../protocol/ports.ts';
+export type {
+  Bus,
+  BusListener,
+  EventLog,
+  ExpiringStore,
+  PastMessages,
+  Sealer,
+  SealKey,
+  SharedEventLog,
+} from '../protocol/ports.ts';
 export { principalKey } from '../protocol/principal.ts';
 
 /** A request on its way to its feature, as middleware sees it. */

@@ -19,7 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const packs = readdirSync(join(root, 'src/packs')).filter((name) =>
   existsSync(join(root, 'src/packs', name, 'index.ts')),
 );
-const entries = ['web', 'client', 'security', 'stores/sqlite', ...packs.map((name) => `packs/${name}`)];
+const entries = ['web', 'client', 'security', 'stores/redis', 'stores/sqlite', ...packs.map((name) => `packs/${name}`)];
 
 const main = `
 import { connectInMemory, createServer, toFetch } from 'mooring';

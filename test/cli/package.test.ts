@@ -38,6 +38,7 @@ test('every entry point has types, for Node and for bundlers', () => {
     'client',
     'console',
     'security',
+    'stores/redis',
     'stores/sqlite',
     ...packs.map((name) => `packs/${name}`),
   ];

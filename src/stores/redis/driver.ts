@@ -38,7 +38,9 @@ const maxDelayMs = 2_000;
 /** Connects, or throws the reason why that is not possible. */
 export async function connectRedis(options: DriverOptions): Promise<Driver> {
   const library = await loadLibrary();
-  const { address, username, password, sentinelPassword, tls, onError } = options;
+  const { address, sentinelPassword, tls, onError } = options;
+  const username = options.username ?? address.username;
+  const password = options.password ?? address.password;
   let isConnected = false;
   const socket = {
     connectTimeout: silenceMs,
@@ -49,8 +51,8 @@ export async function connectRedis(options: DriverOptions): Promise<Driver> {
     ...(address.tls ? { tls: true as const, ...tls } : {}),
   };
   const common = {
-    ...((username ?? address.username) === undefined ? {} : { username: username ?? address.username }),
-    ...((password ?? address.password) === undefined ? {} : { password: password ?? address.password }),
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined || password === '' ? {} : { password }),
     ...(address.database === undefined ? {} : { database: address.database }),
     name: 'mooring',
     RESP: 2 as const,

@@ -30,7 +30,7 @@ export interface RedisOptions extends RedisTasksOptions {
   readonly keys?: readonly SealKey[];
   /** Every key in Redis starts with it, in braces. Default `mooring:` and the name of the server. */
   readonly prefix?: string;
-  /** Instead of those in the URL, which other users of the machine may see. */
+  /** Instead of those in the URL, which other users of the machine may see. An empty password is none. */
   readonly username?: string;
   readonly password?: string;
   /** For a Sentinel that has a password of its own. */
