@@ -81,6 +81,29 @@ describe.skipIf(!hasRedis())('Redis', () => {
     await useAll(await open({ url: `redis-sentinel://127.0.0.1:${sentinel.port}#main` }));
   });
 
+  test('after a failover the new server is used, and nothing that it has is lost', { timeout: 90_000 }, async () => {
+    const first = await start();
+    const second = await start('--replicaof', '127.0.0.1', String(first.port));
+    const sentinel = await startSentinel('main', first.port);
+    closers.push(() => sentinel.close());
+    const { store, bus } = await open({ url: `redis-sentinel://127.0.0.1:${sentinel.port}#main`, waitReplicas: 1 });
+    await expect
+      .poll(() => store.add('mark', true, 600_000).then(String, () => 'later'), { timeout: 30_000 })
+      .not.toBe('later');
+    const heard: unknown[] = [];
+    bus.listen('topic', (data) => void heard.push(data));
+    const { epoch } = bus;
+    await expect.poll(() => sentinel.command('SENTINEL', 'REPLICAS', 'main')).toContain(String(second.port));
+    await first.kill();
+    await expect
+      .poll(() => sentinel.command('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'main'), { timeout: 40_000 })
+      .toContain(String(second.port));
+    await expect.poll(() => store.get('mark').catch(() => 'away'), { timeout: 40_000 }).toBe(true);
+    await bus.publish('topic', 'after');
+    await expect.poll(() => heard, { timeout: 20_000 }).toEqual(['after']);
+    expect(bus.epoch).toBe(epoch);
+  });
+
   test('a cluster', { timeout: 60_000 }, async () => {
     const redis = await start('--cluster-enabled', 'yes');
     await redis.command('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');

@@ -64,8 +64,11 @@ async function openRedisStore(limits?: Limits): Promise<TaskStore> {
 const stores: Record<string, (limits?: Limits) => Promise<TaskStore>> = {
   memory: async (limits) => createMemoryTaskStore(limits),
   sqlite: openSqlite,
-  ...(hasRedis() ? { redis: openRedisStore } : {}),
   'sqlite, encrypted': async (limits) => sealTasks(await openSqlite(limits), createSealer(randomBytes(32))),
+  ...(hasRedis() && {
+    redis: openRedisStore,
+    'redis, encrypted': async (limits) => sealTasks(await openRedisStore(limits), createSealer(randomBytes(32))),
+  }),
 };
 
 const leaseMs = 30_000;

@@ -71,15 +71,20 @@ export async function startRedis(args: readonly string[] = []): Promise<RedisSer
 export async function startSentinel(
   name: string,
   master: number,
-): Promise<{ readonly port: number; close(): Promise<void> }> {
+): Promise<Pick<RedisServer, 'port' | 'command' | 'close'>> {
   const port = await freePort();
   const file = join(temporaryFolder(), 'sentinel.conf');
-  writeFileSync(file, `port ${port}\nbind 127.0.0.1\nsentinel monitor ${name} 127.0.0.1 ${master} 1\n`);
+  const lines = [
+    ...[`port ${port}`, 'bind 127.0.0.1', `sentinel monitor ${name} 127.0.0.1 ${master} 1`],
+    ...[`sentinel down-after-milliseconds ${name} 1000`, `sentinel failover-timeout ${name} 5000`],
+  ];
+  writeFileSync(file, `${lines.join('\n')}\n`);
   const child = spawn(findProgram('redis-server') as string, [file, '--sentinel'], { stdio: 'ignore' });
   process.once('exit', () => child.kill('SIGKILL'));
   await ready(port);
   return {
     port,
+    command: (...command) => send(port, command),
     async close() {
       const gone = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGKILL');

@@ -36,6 +36,8 @@ export class RedisEventLog implements SharedEventLog {
   readonly #incomplete = new Set<string>();
   /** Streams that have not ended: the requests that they answer, as JSON, and the last event. */
   readonly #open = new Map<string, { readonly requests: string; last: number }>();
+  /** The last attempt to write has failed. */
+  #isFailing = false;
   /** Responses that were sent although their copy was not stored in time. */
   unconfirmed = 0;
 
@@ -129,6 +131,7 @@ export class RedisEventLog implements SharedEventLog {
       const batch = this.#waiting.slice(0, maxBatch);
       const results = await Promise.allSettled(batch.map((command) => this.#redis.send(...command)));
       const failed = results.find((result) => result.status === 'rejected' && !isRepeated(result.reason));
+      this.#isFailing = failed !== undefined;
       if (failed !== undefined) {
         this.#logger.debug('events of streams could not be written and are written again', { error: failed });
         await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
@@ -146,6 +149,10 @@ export class RedisEventLog implements SharedEventLog {
 
   #written(): Promise<void> {
     return new Promise((resolve) => {
+      if (this.#isFailing) {
+        this.unconfirmed++;
+        return resolve();
+      }
       const timer = setTimeout(() => {
         this.unconfirmed++;
         resolve();

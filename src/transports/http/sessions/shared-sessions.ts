@@ -90,13 +90,8 @@ export class SharedSessions {
   }
 
   /** A session was ended here. Resolves when all other processes know it, or ask the store. */
-  async ended(key: string): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, confirmMs);
-    });
-    await Promise.race([this.#confirmed(key), late]);
-    clearTimeout(timer);
+  ended(key: string): Promise<void> {
+    return settledWithin(confirmMs, this.#confirmed(key));
   }
 
   async #confirmed(key: string): Promise<void> {
@@ -155,7 +150,7 @@ export class SharedSessions {
       if (found === undefined) await this.#storeStream(session, { position: this.#host.changesPosition });
     }
     const difference = differenceOf(before, state) as unknown as { readonly before: Json; readonly after: Json };
-    await this.#publish({ type: 'state', session: session.key, ...difference });
+    await settledWithin(confirmMs, this.#publish({ type: 'state', session: session.key, ...difference }));
   }
 
   #ttlOf({ expiresAtMs }: ActiveSession): number {
@@ -285,6 +280,16 @@ export class SharedSessions {
     session.heldStream = undefined;
     session.releaseStream();
   }
+}
+
+/** Resolves when a promise that never rejects has resolved, or after that time. */
+async function settledWithin(ms: number, promise: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
 }
 
 const streamKey = (session: string): string => `stream ${session}`;
