@@ -40,6 +40,13 @@ const maxRecent = 10_000;
 /** After a gap all clients are told to read everything again: over this time, so that they do not all do so at once. */
 const spreadMs = 5_000;
 
+/**
+ * A change that is announced more often than this within the time is then published once, at its end; stops one that is announced
+ * all the time from pushing other messages out of the bus.
+ */
+const maxRepeated = 10;
+const repeatedMs = 50;
+
 /** How much later than the first process another one may notice the same change. */
 const noticeMs = 2_000;
 
@@ -49,6 +56,9 @@ export class SharedChanges {
   readonly #topic: string;
   /** Published in this turn of the event loop; the same change is published once. */
   readonly #waiting = new Map<string, Json>();
+  /** How often each change was published lately, and those that wait until they are published again. */
+  readonly #counts = new Map<string, number>();
+  readonly #delayed = new Map<string, Json>();
   /** By position, oldest first. */
   #recent: RecentChange[] = [];
   /** Changes at this position and before are not remembered. */
@@ -113,9 +123,25 @@ export class SharedChanges {
   }
 
   #flush(): void {
-    const waiting = [...this.#waiting.values()];
+    if (this.#counts.size === 0) {
+      const timer = setTimeout(() => this.#flushDelayed(), repeatedMs);
+      (timer as { unref?: () => void }).unref?.();
+    }
+    for (const [key, data] of this.#waiting) {
+      const count = (this.#counts.get(key) ?? 0) + 1;
+      this.#counts.set(key, count);
+      if (count > maxRepeated) this.#delayed.set(key, data);
+      else void this.bus.publish(this.#topic, data);
+    }
     this.#waiting.clear();
-    for (const data of waiting) void this.bus.publish(this.#topic, data);
+  }
+
+  #flushDelayed(): void {
+    this.#counts.clear();
+    if (this.#delayed.size === 0) return;
+    for (const [key, data] of this.#delayed) this.#waiting.set(key, data);
+    this.#delayed.clear();
+    this.#flush();
   }
 
   #receive(data: Json, from: string, position: number): void {

@@ -54,6 +54,26 @@ test('a change reaches the clients of every process once, however often it is an
   expect([atA, atB]).toEqual([['memo://1'], ['memo://1']]);
 });
 
+test('a change that is announced all the time is published less often, and the last one is not lost', async () => {
+  const [a, b] = [await start(), await start()];
+  const atB = await follow(b.server, ['memo://1']);
+  await settled(a.server, b.server);
+  const before = b.bus.position;
+  const announce = async (): Promise<void> => {
+    a.server.resourceUpdated('memo://1');
+    // Until it has been published, in the same turn of the event loop.
+    for (let n = 0; n < 5; n++) await Promise.resolve();
+  };
+  for (let n = 0; n < 500; n++) await announce();
+  // Ten of them, and the last one.
+  await expect.poll(() => b.bus.position - before).toBe(11);
+  await settled(a.server, b.server);
+  const told = atB.length;
+  expect(told).toBeGreaterThan(0);
+  a.server.resourceUpdated('memo://1');
+  await expect.poll(() => atB.length).toBe(told + 1);
+});
+
 test('a change that each process notices is announced once, also if only one of them notices it', async () => {
   const [a, b] = [await start(), await start()];
   const [atA, atB] = [await follow(a.server, ['memo://1']), await follow(b.server, ['memo://1'])];
