@@ -1,0 +1,211 @@
+// Upstreams that mean harm, or behave as if they did: the gateway and its other servers go on.
+
+import { afterEach, expect, test } from 'vitest';
+import type { Transport, TransportListener } from '../../src/client/index.ts';
+import { inMemory } from '../../src/client/index.ts';
+import { createGateway, type Gateway } from '../../src/gateway/index.ts';
+import { createServer, type Server } from '../../src/index.ts';
+import { useClosers } from '../support/closers.ts';
+import { clientOf, gatewayConfig, upstream } from './fixture.ts';
+
+const closers = useClosers(afterEach);
+
+type Fields = Readonly<Record<string, unknown>>;
+type Answer = (params: Fields, send: (message: object) => void, id: number) => Fields | undefined;
+
+/** An upstream made of answers by method; what a method has none for is not found. */
+function scripted(answers: Readonly<Record<string, Answer>>, requests: Fields[] = []): () => Transport {
+  const capabilities = { tools: { listChanged: true } };
+  const opening = { protocolVersion: '2025-06-18', capabilities, serverInfo: { name: 'x', version: '1' } };
+  return () => {
+    let listener: TransportListener;
+    const send = (message: object): void =>
+      queueMicrotask(() => listener.receive(JSON.stringify({ jsonrpc: '2.0', ...message })));
+    return {
+      kind: 'memory',
+      address: 'scripted',
+      open: async (given) => {
+        listener = given;
+      },
+      send: ({ text }) => {
+        const message = JSON.parse(text) as { id?: number; method?: string; params?: Fields };
+        requests.push(message);
+        const { id, method = '', params = {} } = message;
+        if (id === undefined || method === '') return;
+        if (method === 'initialize') return send({ id, result: opening });
+        const answer = answers[method];
+        if (answer === undefined) return send({ id, error: { code: -32601, message: 'Method not found' } });
+        const result = answer(params, send, id);
+        if (result !== undefined) send({ id, result });
+      },
+      close: async () => {},
+    };
+  };
+}
+
+const tool = (name: string): Fields => ({ name, inputSchema: { type: 'object' } });
+
+function good(): Server {
+  const server = createServer({ name: 'good', version: '1.0.0', logger: false });
+  server.tool('work', { run: () => 'works' });
+  return server;
+}
+
+function gatewayWith(bad: () => Transport): Gateway {
+  const servers = ['bad', 'good'].map((slug) => upstream(slug, { revision: slug === 'bad' ? '2025-06-18' : 'auto' }));
+  const gateway = createGateway(gatewayConfig(servers), {
+    logger: false,
+    target: ({ slug }) => (slug === 'bad' ? bad : inMemory(good())),
+  });
+  closers.push(() => gateway.close());
+  return gateway;
+}
+
+test('a list whose pages go in a circle is given up; other servers are listed', async () => {
+  const gateway = gatewayWith(scripted({ 'tools/list': () => ({ tools: [tool('a')], nextCursor: 'again' }) }));
+  const client = await clientOf(closers, gateway.server);
+  expect((await client.listTools()).map(({ name }) => name)).toEqual(['good__work']);
+  expect(gateway.status()[0]).toMatchObject({ state: 'degraded', reason: expect.stringContaining('circle') });
+});
+
+test('a list that never comes delays no other list for long', async () => {
+  const servers = [upstream('bad', { revision: '2025-06-18' }), upstream('good')];
+  const gateway = createGateway(gatewayConfig(servers, { firstListMs: 50 }), {
+    logger: false,
+    target: ({ slug }) => (slug === 'bad' ? scripted({ 'tools/list': () => undefined }) : inMemory(good())),
+  });
+  closers.push(() => gateway.close());
+  const client = await clientOf(closers, gateway.server);
+  expect((await client.listTools()).map(({ name }) => name)).toEqual(['good__work']);
+  expect(await client.callTool('good__work')).toMatchObject({ content: [{ text: 'works' }] });
+});
+
+test('a list of 20,000 tools is shown whole, in pages', async () => {
+  const tools = Array.from({ length: 20_000 }, (_, n) => tool(`t${n}`));
+  const gateway = gatewayWith(scripted({ 'tools/list': () => ({ tools }) }));
+  const client = await clientOf(closers, gateway.server);
+  expect(await client.listTools()).toHaveLength(20_001);
+});
+
+test('thousands of announced changes are a few lists', async () => {
+  const requests: Fields[] = [];
+  const bad = scripted(
+    {
+      'tools/list': () => ({ tools: [tool('flood')] }),
+      'tools/call': (_params, send) => {
+        for (let n = 0; n < 5_000; n++) send({ method: 'notifications/tools/list_changed' });
+        return { content: [] };
+      },
+    },
+    requests,
+  );
+  const gateway = gatewayWith(bad);
+  const changes: string[] = [];
+  const client = await clientOf(closers, gateway.server, { onListChanged: (kind) => changes.push(kind) });
+  await client.listTools();
+  changes.length = 0;
+  const listed = (): number => requests.filter(({ method }) => method === 'tools/list').length;
+  const before = listed();
+  await client.callTool('bad__flood');
+  await expect.poll(listed).toBeGreaterThan(before);
+  expect(await client.callTool('good__work')).toMatchObject({ content: [{ text: 'works' }] });
+  expect(listed() - before).toBeLessThan(4);
+  // The list is the same as before, so that clients are not told.
+  expect(changes).toEqual([]);
+});
+
+test('a flood of questions is answered with errors beyond what a user could answer', async () => {
+  const requests: Fields[] = [];
+  const bad = scripted(
+    {
+      'tools/list': () => ({ tools: [tool('ask')] }),
+      'tools/call': (_params, send) => {
+        for (let n = 0; n < 500; n++) {
+          const requestedSchema = { type: 'object', properties: {} };
+          send({ id: `q${n}`, method: 'elicitation/create', params: { message: `Question ${n}`, requestedSchema } });
+        }
+        return undefined;
+      },
+    },
+    requests,
+  );
+  const gateway = gatewayWith(bad);
+  let asked = 0;
+  const elicit = (): Promise<never> => {
+    asked++;
+    return new Promise(() => {});
+  };
+  const client = await clientOf(closers, gateway.server, { revision: '2025-11-25', handlers: { elicit } });
+  await client.listTools();
+  const stop = new AbortController();
+  const call = client.callTool('bad__ask', {}, { signal: stop.signal });
+  const rejected = (): number => requests.filter(({ error }) => error !== undefined).length;
+  await expect.poll(rejected).toBeGreaterThanOrEqual(500 - 64);
+  expect(asked).toBeLessThanOrEqual(64);
+  stop.abort();
+  await expect(call).rejects.toMatchObject({ code: 'cancelled' });
+});
+
+test('a server cannot ask outside of calls', async () => {
+  const requests: Fields[] = [];
+  const bad = scripted(
+    {
+      'tools/list': (_params, send) => {
+        send({ id: 'q', method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } });
+        return { tools: [tool('a')] };
+      },
+    },
+    requests,
+  );
+  const gateway = gatewayWith(bad);
+  const sample = () => expect.unreachable('nobody should be asked');
+  const client = await clientOf(closers, gateway.server, { handlers: { sample } });
+  await client.listTools();
+  await expect.poll(() => requests.find(({ id }) => id === 'q')).toMatchObject({ error: { code: -32601 } });
+});
+
+test('progress and results for requests of others are ignored', async () => {
+  const bad = scripted({
+    'tools/list': () => ({ tools: [tool('a')] }),
+    'tools/call': (_params, send, id) => {
+      for (let other = 0; other < 50; other++) {
+        if (other !== id) send({ id: other, result: { content: [{ type: 'text', text: 'forged' }] } });
+        send({ method: 'notifications/progress', params: { progressToken: other + 100, progress: 1 } });
+      }
+      return { content: [{ type: 'text', text: 'real' }] };
+    },
+  });
+  const gateway = gatewayWith(bad);
+  const client = await clientOf(closers, gateway.server);
+  const results = await Promise.all([client.callTool('bad__a'), client.callTool('good__work')]);
+  expect(results).toMatchObject([{ content: [{ text: 'real' }] }, { content: [{ text: 'works' }] }]);
+});
+
+test('reserved members of a result stay at the gateway, others cross', async () => {
+  const _meta = { 'io.modelcontextprotocol/related-task': { taskId: 't' }, 'x/own': 1 };
+  const bad = scripted({
+    'tools/list': () => ({ tools: [tool('a')] }),
+    'tools/call': () => ({ content: [], _meta }),
+  });
+  const gateway = gatewayWith(bad);
+  for (const revision of ['2025-06-18', '2025-11-25', '2026-07-28']) {
+    const client = await clientOf(closers, gateway.server, { revision });
+    const { _meta: crossed } = await client.callTool('bad__a');
+    expect(crossed).toMatchObject({ 'x/own': 1 });
+    expect(crossed).not.toHaveProperty('io.modelcontextprotocol/related-task');
+  }
+});
+
+test('what a client sends in _meta stays at the gateway, except the trace context', async () => {
+  const requests: Fields[] = [];
+  const bad = scripted(
+    { 'tools/list': () => ({ tools: [tool('a')] }), 'tools/call': () => ({ content: [] }) },
+    requests,
+  );
+  const gateway = gatewayWith(bad);
+  const client = await clientOf(closers, gateway.server);
+  await client.callTool('bad__a', {}, { meta: { traceparent: '00-a-b-01', secret: 'of the client' } });
+  const sent = JSON.stringify(requests.find(({ method }) => method === 'tools/call'));
+  expect(sent).toContain('00-a-b-01');
+  expect(sent).not.toContain('of the client');
+});
