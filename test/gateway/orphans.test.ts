@@ -1,0 +1,42 @@
+// Processes that the gateway started end with it, even if it is killed.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { connect } from '../../src/client/index.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const cli = join(import.meta.dirname, '../../dist/cli.js');
+const script = join(import.meta.dirname, 'servers/faulty.mjs');
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test.each([
+  ['is closed', undefined],
+  ['is killed', 'SIGKILL'],
+] as const)('no process is left when the gateway %s', async (_how, signal) => {
+  const folder = temporaryFolder();
+  const config = join(folder, 'servers.json');
+  const entry = { command: process.execPath, args: [script] };
+  writeFileSync(config, JSON.stringify({ mcpServers: { one: entry, two: entry } }), { mode: 0o600 });
+  const client = await connect([process.execPath, cli, 'gateway', '--config', config], {
+    env: { XDG_DATA_HOME: folder, XDG_RUNTIME_DIR: folder },
+    reconnect: false,
+  });
+  const pids = await Promise.all(
+    ['one__pid', 'two__pid'].map(async (tool) =>
+      Number((await client.callTool(tool)).content.map((each) => (each as { text: string }).text)),
+    ),
+  );
+  expect(pids.every(isRunning)).toBe(true);
+  if (signal !== undefined) process.kill(client.pid as number, signal);
+  await client.close();
+  await expect.poll(() => pids.filter(isRunning)).toEqual([]);
+});
