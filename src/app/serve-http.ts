@@ -139,7 +139,8 @@ async function tlsOptions({ tls }: HttpSettings): Promise<HttpOptions> {
 
 /** Authentication; failures are recorded in the audit log, and health probes report whether it can be written. */
 function accessOptions({ authentication, audit, ready }: HttpRun): HttpOptions {
-  const monitors = audit === undefined ? {} : { monitors: [audit.monitor] };
+  const parts = [audit?.monitor, ready.gateway?.monitor].filter((each) => each !== undefined);
+  const monitors = parts.length === 0 ? {} : { monitors: parts };
   if (authentication === undefined) return monitors;
   const { authenticate, routes } = authentication;
   return {

@@ -63,12 +63,15 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   if (workers !== undefined && worker === undefined) {
     const { serveWithWorkers } = await import('./workers/serve-workers.ts');
     const showSetup = options.showSetup === true;
-    return serveWithWorkers({ workers, oneProcess: row.oneProcess, settled, showSetup, logger });
+    const oneProcess = options.gateway === undefined ? row.oneProcess : gatewayInOneProcess;
+    return serveWithWorkers({ workers, oneProcess, settled, showSetup, logger });
   }
   const profile = await row.load();
   // A worker that stays connected would not end.
   await closeOnFailure(worker, () => serveProfile({ options, started, profile, worker, logger }));
 }
+
+const gatewayInOneProcess = 'the servers behind the gateway belong to one process';
 
 /** The profile to serve; undefined if there is none of that name. */
 async function rowOf(settings: Settings, { gateway }: ServeOptions): Promise<ProfileRow | undefined> {

@@ -21,7 +21,6 @@ export function gatewayRow(input: GatewayInput & { readonly view?: string }, { c
   };
   return {
     about: 'the servers of a configuration file behind one endpoint',
-    oneProcess: 'the programs that it starts belong to one process',
     load: async () => profile,
   };
 }

@@ -3,6 +3,7 @@
 import type { RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { Gateway } from '../../gateway/index.ts';
+import type { Monitor } from '../../protocol/monitor.ts';
 
 /** Installs telemetry, audit log and policy on a server. */
 export type Protect = (server: Server, upstreamOf: (request: RequestInfo) => string | undefined) => void;
@@ -15,6 +16,8 @@ export interface GatewayHost {
   serverAt(path: string): Server | undefined;
   /** Protects all servers, those that exist and those that are made later. Before it, only the endpoint's exists. */
   protect(protect: Protect): void;
+  /** For health probes: unavailable while a required server is down. */
+  readonly monitor: Monitor;
   /** Reads the files again. */
   reload(): Promise<void>;
   /** Opens the control socket; `url` if it is served over HTTP. */

@@ -8,6 +8,7 @@ import type { GatewayConfig } from '../../gateway/config/gateway-config.ts';
 import { createGateway, type Gateway, type ServedAs } from '../../gateway/index.ts';
 import { PinFileError, Pins } from '../../gateway/pins/index.ts';
 import type { Logger } from '../../protocol/logger.ts';
+import type { PartStatus } from '../../protocol/monitor.ts';
 import type { AuditLog } from '../../security/audit/index.ts';
 import type { HealthRegistry } from '../health.ts';
 import type { PersistentState } from '../profiles/index.ts';
@@ -75,6 +76,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
       protect = install;
       install(server, upstreamNames(gateway, main));
     },
+    monitor: () => monitorOf(gateway),
     reload: () => watch.reload(),
     async control(url) {
       const info = { startedAt: new Date().toISOString(), url, files };
@@ -141,6 +143,21 @@ function healthOf(gateway: Gateway): { readonly status: 'ok' | 'degraded' | 'fai
   if (failing.length === 0) return { status: 'ok' };
   const detail = failing.map(({ slug, state }) => `${slug}: ${state}`).join(', ');
   return { status: gateway.isReady ? 'degraded' : 'failed', detail };
+}
+
+/** Requests for other servers are served while one is down, unless that one is required. */
+function monitorOf(gateway: Gateway): PartStatus {
+  const states = gateway.status().map(({ state }) => state);
+  const count = (...of: readonly string[]): number => states.filter((state) => of.includes(state)).length;
+  const gauge = (name: string, help: string, value: number) => ({ name, type: 'gauge' as const, help, value });
+  return {
+    status: gateway.isReady ? 'healthy' : 'unavailable',
+    metrics: [
+      gauge('mooring_gateway_servers', 'Servers behind the gateway.', states.length - count('disabled')),
+      gauge('mooring_gateway_servers_ready', 'Those that are connected.', count('ready', 'degraded')),
+      gauge('mooring_gateway_servers_down', 'Those that cannot be used.', count('down', 'needs-login')),
+    ],
+  };
 }
 
 function controlHandlers(

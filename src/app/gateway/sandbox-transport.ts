@@ -7,6 +7,7 @@ import type { UpstreamConfig, UpstreamSandbox } from '../../gateway/config/gatew
 import type { Sandbox, SandboxProcess } from '../../security/sandbox/index.ts';
 import { LineReader } from '../../transports/line-reader.ts';
 import { LineWriter } from '../../transports/line-writer.ts';
+import { forTerminal } from '../untrusted-text.ts';
 
 /** Wraps the sandbox, so that starts of programs are recorded. */
 export type RecordSandbox = (sandbox: Sandbox) => Sandbox;
@@ -69,7 +70,7 @@ class SandboxTransport implements Transport {
       if (this.#isClosed) return;
       const how = stopped === null ? `exited with code ${exitCode}` : `was ended by the sandbox: ${stopped}`;
       const { stderr } = this;
-      const message = `The server ${JSON.stringify(this.address)} ${how}${stderr === '' ? '' : `\n${stderr}`}`;
+      const message = `The server ${JSON.stringify(this.address)} ${how}${lastLines(stderr)}`;
       listener.lost(new ClientError('server-exited', message, { stderr }));
     });
   }
@@ -109,6 +110,12 @@ class SandboxTransport implements Transport {
     );
     this.#process = await this.#sandbox.spawn({ program: 'server', args, ...(cwd === undefined ? {} : { cwd }) });
   }
+}
+
+/** The end of what it wrote to stderr, as the end of a message. */
+function lastLines(stderr: string): string {
+  const lines = forTerminal(stderr).trim().split('\n').slice(-10);
+  return lines[0] === '' ? '' : `. Last lines of its stderr:\n${lines.map((line) => `  ${line}`).join('\n')}`;
 }
 
 function findProgram(command: string, path: string): string {

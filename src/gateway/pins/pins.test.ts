@@ -149,3 +149,13 @@ test('the difference names the values that differ', () => {
     { path: 'inputSchema.properties.x', before: undefined, after: '{}' },
   ]);
 });
+
+test('a list without end is neither stored nor shown in full', async () => {
+  const file = newFile();
+  const pins = new Pins({ file });
+  const server = await serverWith({ pin: 'block' });
+  const tools = Array.from({ length: 20_000 }, (_, i) => tool(`tool_${i}`));
+  expect(pins.check(server, tools).shown).toHaveLength(5_000);
+  await pins.saved();
+  expect(new Pins({ file }).list().accepted).toHaveLength(5_000);
+});

@@ -36,6 +36,12 @@ export interface PinnedTool {
   readonly by: Acceptance['by'];
 }
 
+/** Tools of one server that are compared; stops a server with an endless list from filling the file. */
+const maxTools = 5_000;
+/** Longer definitions are compared, and not stored for showing the difference. */
+const maxDefinitionChars = 64 * 1024;
+const tooMany = `This server has more than ${maxTools} tools, and this one was not accepted.`;
+
 interface SeenServer {
   readonly slug: string;
   readonly tools: ReadonlyMap<string, PinnedDefinition>;
@@ -53,6 +59,8 @@ export class Pins implements PinChecker {
   #definitions = new Map<string, PinnedDefinition>();
   #seen = new Map<string, SeenServer>();
   #saving: Promise<void> = Promise.resolve();
+  /** A write is waiting that will contain everything until then. */
+  #willSave = false;
   readonly #reported = new Set<string>();
 
   /** Throws a `PinFileError` if the file is damaged. */
@@ -72,7 +80,11 @@ export class Pins implements PinChecker {
     const withheld = new Map<string, string>();
     const changes: PinChange[] = [];
     const seen = new Map<string, PinnedDefinition>();
-    for (const definition of definitions) {
+    for (const [index, definition] of definitions.entries()) {
+      if (index >= maxTools) {
+        if (server.pin === 'block' || server.newTools === 'hold') withheld.set(definition.name, tooMany);
+        continue;
+      }
       const change = this.#compare(server, definition, accepted, present);
       if (change === undefined) continue;
       changes.push(change);
@@ -184,7 +196,8 @@ export class Pins implements PinChecker {
       at: new Date().toISOString(),
       by,
     });
-    this.#definitions.set(fingerprint, definition);
+    // The fingerprint is enough to compare; a definition of any size would fill the file.
+    if (sizeOf(definition) <= maxDefinitionChars) this.#definitions.set(fingerprint, definition);
     this.#save();
   }
 
@@ -232,9 +245,17 @@ export class Pins implements PinChecker {
 
   /** One write at a time; what comes meanwhile is written with the next. */
   #save(): void {
+    if (this.#willSave) return;
+    this.#willSave = true;
     this.#saving = this.#saving
-      .then(() => withPinLock(this.#file, () => this.#write()))
+      .then(() =>
+        withPinLock(this.#file, () => {
+          this.#willSave = false;
+          this.#write();
+        }),
+      )
       .catch((error: unknown) => {
+        this.#willSave = false;
         this.#logger?.error(`pins cannot be stored: ${(error as Error).message}`, { file: this.#file });
       });
   }
@@ -251,9 +272,10 @@ export class Pins implements PinChecker {
       acceptances,
       definitions: Object.fromEntries([...this.#definitions].filter(([fingerprint]) => current.has(fingerprint))),
       seen: Object.fromEntries(
-        [...this.#seen].flatMap(([identity, { slug, tools }]) =>
-          tools.size === 0 ? [] : [[identity, { slug, tools: Object.fromEntries(tools) }]],
-        ),
+        [...this.#seen].flatMap(([identity, { slug, tools }]) => {
+          const stored = [...tools].filter(([, definition]) => sizeOf(definition) <= maxDefinitionChars);
+          return stored.length === 0 ? [] : [[identity, { slug, tools: Object.fromEntries(stored) }]];
+        }),
       ),
     };
     writePinFile(this.#file, content);
@@ -263,6 +285,8 @@ export class Pins implements PinChecker {
     this.#readAt = `${mtimeMs} ${size}`;
   }
 }
+
+const sizeOf = (definition: PinnedDefinition): number => JSON.stringify(definition).length;
 
 const nothingSeen: SeenServer = { slug: '', tools: new Map() };
 
