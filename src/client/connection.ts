@@ -127,10 +127,12 @@ export class ClientConnection implements TransportListener {
     if (this.#events.telemetry !== undefined) call.trace = this.#traceOf(call, this.#events.telemetry);
     const fields = call.retryFields === '' ? call.fields : joinFields(call.fields, call.retryFields);
     const text = codec.request(call.id, call.method, fields, call.metaWith(this.logLevel));
-    const headers =
+    const mirrored =
       codec.http.mirrored && transport.setBinding !== undefined
         ? codec.headers(call.method, addressed?.name, addressed?.headerParams ?? none, addressed?.args ?? {})
         : undefined;
+    const own = call.options.headers;
+    const headers = own === undefined ? mirrored : [...(mirrored ?? none), ...Object.entries(own).flat()];
     this.#dispatch({ text, id: call.id, method: call.method, headers, standing: call.longLived });
   }
 

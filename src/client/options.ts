@@ -28,6 +28,8 @@ export interface CallOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** The lowest level of log messages for this call, on revisions that have it per request. Default: that of the connection. */
   readonly logLevel?: LogLevel | 'none' | undefined;
+  /** HTTP: sent with the requests of this call, besides the headers of the connection. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Further `_meta` keys: trace context, extensions. */
   readonly meta?: Meta | undefined;
   /**

@@ -84,6 +84,9 @@ export class CallContext implements Context {
   get inputEndsRun(): boolean {
     return this.#call.codec.inputRequests === 'retry' && this.#call.task?.id === undefined;
   }
+  header(name: string): string | undefined {
+    return this.#call.header?.(name);
+  }
   get peer(): Peer {
     return this.#call.peer;
   }

@@ -82,6 +82,7 @@ export class EngineCall implements Call {
   peer: Peer;
   outlet: Outlet;
   header: ReadHeader | undefined;
+  isRedirected = false;
   target: unknown = undefined;
   settled = false;
   waiting = 0;

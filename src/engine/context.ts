@@ -95,6 +95,8 @@ export interface Context {
   stepResult(key: string): unknown;
   /** An input request ends this run: the client repeats the request with the response, and the handler runs again. */
   readonly inputEndsRun: boolean;
+  /** A header of the HTTP request that brought the call; undefined without one. Unverified; names are lower-case. */
+  header(name: string): string | undefined;
   readonly principal: Principal | undefined;
   /** The connection, or the single HTTP request, that the call came with. */
   readonly peer: Peer;

@@ -59,6 +59,8 @@ export interface Call extends RequestInfo {
   readonly params: Params;
   readonly outlet: Outlet;
   readonly header: ReadHeader | undefined;
+  /** Another tool runs than the one that was named: headers that mirror arguments are not its own. */
+  readonly isRedirected: boolean;
   readonly meta: Meta;
   readonly capabilities: Capabilities;
   readonly clientInfo: Implementation | undefined;

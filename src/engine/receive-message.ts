@@ -146,14 +146,14 @@ function receiveRequest(
   } else runCall(call, feature, inbound?.atMs);
 }
 
-/** Makes the call one of another tool. Headers that mirror arguments belong to the tool that was named, not to that one. */
+/** Makes the call one of another tool. */
 function redirect(call: EngineCall, redirects: readonly CallRedirect[]): WireError | undefined {
   try {
     for (const each of redirects) {
       const other = each(call.params, call.peer.principal);
       if (other === undefined) continue;
       call.params = { ...call.params, name: other.name, arguments: other.arguments };
-      call.header = undefined;
+      call.isRedirected = true;
       break;
     }
     return undefined;

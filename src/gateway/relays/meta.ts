@@ -1,4 +1,4 @@
-// What crosses the gateway in `_meta`. From clients: the trace context. From upstreams: everything but reserved keys, which
+// What crosses the gateway in `_meta`, and in headers. From clients: the trace context. From upstreams: everything but reserved keys, which
 // say something about one connection only.
 
 import type { Context } from '../../engine/context.ts';
@@ -19,6 +19,16 @@ export function forwardedMeta({ meta, clientInfo }: Context, identify: boolean):
     (forwarded ??= {})['mooring/client'] = { name, version };
   }
   return forwarded;
+}
+
+/** The headers of the client's request that the entry of the upstream names; undefined if there are none. */
+export function forwardedHeaders(ctx: Context, names: readonly string[]): Readonly<Record<string, string>> | undefined {
+  if (names.length === 0) return undefined;
+  const found = names.flatMap((name): [string, string][] => {
+    const value = ctx.header(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return found.length === 0 ? undefined : Object.fromEntries(found);
 }
 
 /** The `_meta` of a result without reserved keys; the same object if there are none. */

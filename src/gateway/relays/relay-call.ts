@@ -11,7 +11,7 @@ import type { Asks, UpstreamCall } from '../upstreams/contract.ts';
 import { requestCapabilities } from '../upstreams/declared-capabilities.ts';
 import type { HeldCall, HeldCalls } from './held-calls.ts';
 import { asksOf, canAsk, describeInputRequest, withServerName } from './input-request.ts';
-import { forwardedMeta } from './meta.ts';
+import { forwardedHeaders, forwardedMeta } from './meta.ts';
 
 /** Where a call goes. */
 export interface CallTarget {
@@ -96,6 +96,7 @@ export class RelayCall implements UpstreamCall {
       capabilities: requestCapabilities(this.asks, this.#config.asks),
       logLevel: ctx.logLevel ?? 'none',
       meta: forwardedMeta(ctx, this.#config.identify),
+      headers: forwardedHeaders(ctx, this.#config.forwardHeaders),
       onResponse: (text, result) => this.#keepText(text, result),
       onTask: this.#becameTask,
       idempotent: isRepeatable,

@@ -203,7 +203,7 @@ test('policy, limits and audit apply to the names at the gateway, at every addre
     ]);
 });
 
-test('neither the token nor other headers of a caller reach a server', async () => {
+test('neither the token nor other headers of a caller reach a server, except those that its entry names', async () => {
   const seen: IncomingHttpHeaders[] = [];
   const upstream = createServer((request, response) => {
     seen.push(request.headers);
@@ -213,16 +213,18 @@ test('neither the token nor other headers of a caller reach a server', async () 
   });
   await new Promise<void>((done) => upstream.listen(0, '127.0.0.1', done));
   const { port } = upstream.address() as AddressInfo;
-  const config = writeConfig(home, { mcpServers: { far: { url: `http://127.0.0.1:${port}/mcp` } } });
+  const mooring = { forwardHeaders: ['X-Team'] };
+  const config = writeConfig(home, { mcpServers: { far: { url: `http://127.0.0.1:${port}/mcp`, mooring } } });
   const token = 'caller-token-that-is-long-enough-0123456789';
   const { url } = await startHttp(home, ['--config', config], { MOORING_TOKEN: token });
-  const headers = { Authorization: `Bearer ${token}`, 'X-Other': 'red' };
+  const headers = { Authorization: `Bearer ${token}`, 'X-Team': 'blue', 'X-Other': 'red' };
   try {
     await using(connect(url, { headers }), async (client) => {
       expect(textOf(await client.callTool('far__hello', {}))).toBe('hello');
     });
     expect(JSON.stringify(seen)).not.toContain('caller-token');
     expect(seen.every((each) => each['x-other'] === undefined)).toBe(true);
+    expect(seen.at(-1)?.['x-team']).toBe('blue');
   } finally {
     upstream.closeAllConnections();
     upstream.close();
