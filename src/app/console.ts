@@ -1,6 +1,6 @@
 // The console of `mooring serve`: below a path of the HTTP server, or on a loopback port beside stdio.
 
-import { type Console, type ConsoleOptions, createConsole } from '../console/index.ts';
+import { type Console, type ConsoleGateway, type ConsoleOptions, createConsole } from '../console/index.ts';
 import type { Server } from '../engine/server.ts';
 import type { StreamLogger } from '../logging/logger.ts';
 import type { Principal } from '../protocol/principal.ts';
@@ -25,11 +25,12 @@ export interface MountPlace {
   readonly path: string;
   /** The address for clients; undefined until the server listens. */
   address(): string | undefined;
+  readonly gateway?: ConsoleGateway | undefined;
 }
 
 /** The console of a server on HTTP. Throws a usage error where it would be open to others. */
 export function mountedConsole(server: Server, place: MountPlace): Console {
-  const { settled, authentication, audit, host, path, address } = place;
+  const { settled, authentication, audit, host, path, address, gateway } = place;
   const { raw } = settled.settings.console as ConsoleSettings;
   const isLocal = isLoopback(host);
   if (!isLocal && raw)
@@ -44,7 +45,7 @@ export function mountedConsole(server: Server, place: MountPlace): Console {
     throw new UsageError(`--path ${path} is where the console is. Choose another path, or leave --console out`);
   }
   return createConsole(server, {
-    ...common(settled, audit),
+    ...common(settled, audit, gateway),
     snippets: () => snippetsFor(address(), authentication !== undefined),
     // Others can reach the port: a link that was seen somewhere must not be enough.
     ...(isLocal ? {} : { token: false as const }),
@@ -74,9 +75,10 @@ export async function consoleBesideStdio(
   settled: ResolvedSettings,
   audit: AuditLog | undefined,
   logger: StreamLogger,
+  gateway?: ConsoleGateway,
 ): Promise<void> {
   const { port } = settled.settings.console as ConsoleSettings;
-  const console = createConsole(server, common(settled, audit));
+  const console = createConsole(server, common(settled, audit, gateway));
   try {
     const { link } = await console.listen({ port });
     process.stderr.write(`console on ${link}\n`);
@@ -87,7 +89,11 @@ export async function consoleBesideStdio(
   }
 }
 
-function common(settled: ResolvedSettings, audit: AuditLog | undefined): ConsoleOptions {
+function common(
+  settled: ResolvedSettings,
+  audit: AuditLog | undefined,
+  gateway: ConsoleGateway | undefined,
+): ConsoleOptions {
   const { operate, raw, keep } = settled.settings.console as ConsoleSettings;
   const location = settled.settings.audit;
   return {
@@ -95,6 +101,7 @@ function common(settled: ResolvedSettings, audit: AuditLog | undefined): Console
     raw,
     keep,
     settings: () => listSettings(settled),
+    ...(gateway === undefined ? {} : { gateway }),
     ...(audit === undefined || location === undefined
       ? {}
       : { audit: searchAudit(audit, location.file), record: recordInto(audit, 'changes') }),

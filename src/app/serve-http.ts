@@ -83,7 +83,8 @@ async function consoleFor(
 ): Promise<Console | undefined> {
   if (settled.settings.console === undefined) return undefined;
   const { mountedConsole } = await import('./console.ts');
-  return mountedConsole(ready.server, { settled, authentication, audit, host, path, address });
+  const gateway = ready.gateway?.upstreams;
+  return mountedConsole(ready.server, { settled, authentication, audit, host, path, address, gateway });
 }
 
 /** Prints how to connect clients, on a terminal or on request. */

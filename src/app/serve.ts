@@ -191,14 +191,14 @@ async function protectGateway(
 
 /** Nothing of the console is loaded without the setting. */
 async function openConsoleBesideStdio(
-  { server }: AssembledServer,
+  { server, gateway }: AssembledServer,
   settled: ResolvedSettings,
   audit: AuditLog | undefined,
   logger: StreamLogger,
 ): Promise<void> {
   if (settled.settings.console === undefined) return;
   const { consoleBesideStdio } = await import('./console.ts');
-  await consoleBesideStdio(server, settled, audit, logger);
+  await consoleBesideStdio(server, settled, audit, logger, gateway?.upstreams);
 }
 
 /** Folders that error messages may contain; they are hidden from callers of health_check. */

@@ -15,6 +15,7 @@
 //   POST validate                  ValidateRequest → Validated
 //   POST complete                  CompleteRequest → { values }
 //   GET  tasks                     { tasks: TaskRow[] }
+//   GET  upstreams                 { upstreams: UpstreamRow[] }
 //   GET  sessions                  { sessions: SessionRow[] }
 //   GET  series?resolution=1|10    Series: the last 15 minutes by the second, or 6 hours by ten seconds
 //   GET  audit?text=&from=&to=&cursor=  AuditPage, newest first; `text` is in any field of a line
@@ -24,7 +25,7 @@
 //   POST apps/ID/calls             AppCallRequest → CallStarted: what the app calls
 //   POST apps/ID/messages          { messages: AppMessage[] } → {}: what app and console said, for the timeline
 //   POST apps/ID/close             → {}
-//   POST operate/VERB              OperateRequest → {}; VERB is cancel-task or end-session
+//   POST operate/VERB              OperateRequest → {}; VERB is cancel-task, end-session, restart-upstream or accept-tool
 //   GET  export                    NDJSON, one message a line
 //   POST import                    NDJSON → { entries }
 //
@@ -282,6 +283,31 @@ export interface SessionRow {
   /** Whether it can be ended here: the number of the peer is its `id` for `operate/end-session`. */
   readonly canEnd: boolean;
   readonly lastSeen: string;
+}
+
+/** A server behind a gateway. */
+export interface UpstreamRow {
+  readonly slug: string;
+  readonly name: string;
+  /** `ready`, `idle`, `down` and others; the gateway decides. */
+  readonly state: string;
+  readonly since: string;
+  readonly reason?: string;
+  readonly revision?: string;
+  readonly restarts: number;
+  readonly inFlight: number;
+  readonly connections: number;
+  readonly pid?: number;
+  readonly noise?: string;
+  readonly stderr?: string;
+  /** Its tools, and their names for clients; without one a tool is hidden, or withheld until it is accepted. */
+  readonly tools: readonly { readonly original: string; readonly exposed?: string; readonly withheld?: true }[];
+  /** Tools that are not as they were accepted. */
+  readonly pins: readonly {
+    readonly tool: string;
+    readonly kind: 'new' | 'changed' | 'renamed';
+    readonly differences: readonly { readonly path: string; readonly before?: string; readonly after?: string }[];
+  }[];
 }
 
 /** Columns of equal length: `at` in seconds since 1970, then one column per series. */

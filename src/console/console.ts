@@ -7,7 +7,7 @@ import type { Principal } from '../protocol/principal.ts';
 import type { HttpExchange, MountedRoute } from '../transports/http.ts';
 import { Access } from './access.ts';
 import type { About, AuditPage, ConsoleState } from './api.ts';
-import type { ConsoleExchange, ConsoleSource } from './contract.ts';
+import type { ConsoleExchange, ConsoleGateway, ConsoleSource } from './contract.ts';
 import { type ListeningConsole, type ListenOptions, listen } from './listen.ts';
 import { type ConsoleEvent, Routes } from './routes.ts';
 import { Sandbox } from './sandbox.ts';
@@ -49,6 +49,8 @@ export interface ConsoleOptions extends ConsoleAccessOptions {
   readonly snippets?: () => ConsoleState['snippets'];
   /** The settings of the server, for the page "About". */
   readonly settings?: () => About['settings'];
+  /** The gateway whose server this is: its servers have a screen, and their messages are shown with the calls. */
+  readonly gateway?: ConsoleGateway;
   /** Searches the audit log. */
   readonly audit?: (query: URLSearchParams) => Promise<AuditPage>;
 }

@@ -11,6 +11,7 @@ import type {
   ScreenName,
   SessionRow,
   TaskRow,
+  UpstreamRow,
   Validated,
   ValidateRequest,
 } from './api.ts';
@@ -51,6 +52,19 @@ export interface ConsoleUser {
   readonly rights: ReadonlySet<Right>;
 }
 
+/** A gateway, as the console shows it. */
+export interface ConsoleGateway {
+  upstreams(): readonly UpstreamRow[];
+  restart(slug: string): Promise<void>;
+  /** Accepts what was seen of a server, or of one of its tools. */
+  accept(slug: string, tool?: string): void;
+  /**
+   * Calls the listener with every message between the gateway and its servers, in the context of the call that caused it.
+   * `connection` is the same for all messages of a connection. Returns a function that ends it.
+   */
+  observe(listener: (slug: string, connection: object, direction: 'in' | 'out', text: string) => void): () => void;
+}
+
 /** What the console shows, and what it can do with it. Parts that are missing are screens that are not offered. */
 export interface ConsoleSource {
   readonly mode: ConsoleState['mode'];
@@ -64,6 +78,8 @@ export interface ConsoleSource {
   lists?(revision: string | undefined): Promise<Lists>;
   validate?(request: ValidateRequest): Promise<Validated>;
   sessions?(): readonly SessionRow[];
+  /** The servers behind a gateway. */
+  readonly upstreams?: (() => readonly UpstreamRow[]) | undefined;
   readonly tasks?: (() => Promise<readonly TaskRow[]>) | undefined;
   audit?(query: URLSearchParams): Promise<AuditPage>;
   about(): Promise<About>;

@@ -23,6 +23,8 @@ export interface Observation {
   /** Requests and responses of one HTTP exchange share it: ids of different clients may be the same. */
   readonly exchange?: object | undefined;
   readonly reason?: string | undefined;
+  /** The group of a request, where its cause is known. */
+  readonly group?: string | undefined;
 }
 
 /** Stops requests that are never answered from filling the memory, for each peer. */
@@ -107,6 +109,12 @@ export class Feed {
     this.#open.clear();
   }
 
+  /** The group of a client's request that has no response yet. */
+  openGroup(observation: Pick<Observation, 'peer' | 'exchange'>, id: unknown): string | undefined {
+    const number = this.#openRequests(observation, 'in').get(keyOf(id));
+    return number === undefined ? undefined : this.#open.get(number)?.entry.group;
+  }
+
   #publish(entry: FeedEntry): void {
     this.ring.add(entry);
     for (const listener of this.#listeners) listener(entry);
@@ -171,7 +179,8 @@ export class Feed {
 
   #request(entry: Mutable<FeedEntry>, params: Json, observation: Observation): void {
     const { peer } = observation;
-    entry.group = this.#groupOf(params) ?? this.#surroundingGroup(entry, observation) ?? `g${entry.number}`;
+    entry.group =
+      observation.group ?? this.#groupOf(params) ?? this.#surroundingGroup(entry, observation) ?? `g${entry.number}`;
     this.#describePeer(entry, params, peer);
     const open = this.#openRequests(observation, entry.direction);
     if (open.size >= maxOpenRequests) {
@@ -209,19 +218,25 @@ export class Feed {
   }
 
   #describePeer(entry: FeedEntry, params: Json, peer: FeedPeer): void {
+    // On the other side of a gateway the client is the gateway, and the peer is a server.
+    const isClient = entry.side === 'client';
     if (entry.method === 'initialize') {
-      this.peers.update(peer, { client: clientLabel(params['clientInfo']) });
+      if (isClient) this.peers.update(peer, { client: clientLabel(params['clientInfo']) });
       return;
     }
     const meta = params['_meta'];
     if (!isObject(meta)) return;
     const revision = meta[metaKeys.protocolVersion];
     if (typeof revision !== 'string') return;
-    this.peers.update(peer, { revision: revision.slice(0, 20), client: clientLabel(meta[metaKeys.clientInfo]) });
+    const client = isClient ? clientLabel(meta[metaKeys.clientInfo]) : undefined;
+    this.peers.update(peer, { revision: revision.slice(0, 20), client });
   }
 
   /** Where the response of a request is looked up. */
-  #openRequests({ exchange, peer }: Observation, direction: FeedEntry['direction']): Map<string, number> {
+  #openRequests(
+    { exchange, peer }: Pick<Observation, 'peer' | 'exchange'>,
+    direction: FeedEntry['direction'],
+  ): Map<string, number> {
     if (direction === 'out') return peer.requestsOut;
     if (exchange === undefined) return peer.requestsIn;
     let open = this.#exchanges.get(exchange);

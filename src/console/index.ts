@@ -6,6 +6,7 @@ export type {
   ConsoleState,
   FeedEntry,
   PeerInfo,
+  UpstreamRow,
 } from './api.ts';
 export {
   type Console,
@@ -13,6 +14,6 @@ export {
   type ConsoleOptions,
   createConsole,
 } from './console.ts';
-export type { ConsoleExchange, ConsoleSink } from './contract.ts';
+export type { ConsoleExchange, ConsoleGateway, ConsoleSink } from './contract.ts';
 export type { ListeningConsole, ListenOptions } from './listen.ts';
 export type { ConsoleEvent } from './routes.ts';

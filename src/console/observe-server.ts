@@ -2,7 +2,7 @@
 // open, for a minute after that and after the start, and always with `keep`: otherwise calls cost nothing more.
 
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Observer, SessionInfo } from '../engine/ports.ts';
+import type { Observer, RequestInfo, SessionInfo } from '../engine/ports.ts';
 import type { Server } from '../engine/server.ts';
 import type { OpenSession, Peer } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/json-rpc.ts';
@@ -23,6 +23,7 @@ export class ServerObserver {
   readonly #server: Server;
   readonly #feed: Feed;
   readonly #keep: boolean;
+  readonly #onChange: (isOn: boolean) => void;
   #detach: (() => void) | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
   #ticker: NodeJS.Timeout | undefined;
@@ -32,7 +33,9 @@ export class ServerObserver {
   /** Peers of HTTP requests, by session or by what stateless clients report about themselves. */
   readonly #byKey = new BoundedMap<string, FeedPeer>(maxKeys);
 
-  constructor(server: Server, feed: Feed, keep: boolean) {
+  /** `onChange`: messages are recorded from now on, or not any more. */
+  constructor(server: Server, feed: Feed, keep: boolean, onChange: (isOn: boolean) => void = () => {}) {
+    this.#onChange = onChange;
     this.#server = server;
     this.#feed = feed;
     this.#keep = keep;
@@ -61,6 +64,12 @@ export class ServerObserver {
   close(): void {
     clearTimeout(this.#idleTimer);
     this.#stop();
+  }
+
+  /** The group of a request that is running. */
+  groupOf({ peer, ctx }: RequestInfo): string | undefined {
+    const known = this.#byObject.get(peer);
+    return known === undefined ? undefined : this.#feed.openGroup({ peer: known, exchange: peer }, ctx.requestId);
   }
 
   sessions(): SessionRow[] {
@@ -120,6 +129,7 @@ export class ServerObserver {
   #attach(): void {
     if (this.#detach !== undefined) return;
     this.#detach = this.#server.observe(this.#observer);
+    this.#onChange(true);
     this.#delay = monitorEventLoopDelay({ resolution: 20 });
     this.#delay.enable();
     this.#ticker = setInterval(() => this.#tick(), 1_000);
@@ -129,6 +139,7 @@ export class ServerObserver {
   #stop(): void {
     this.#detach?.();
     this.#detach = undefined;
+    this.#onChange(false);
     clearInterval(this.#ticker);
     this.#delay?.disable();
   }

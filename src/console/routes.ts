@@ -172,6 +172,7 @@ export class Routes {
       return this.#source.feed.rates.series(query.get('resolution') === '10' ? 10 : 1);
     }),
     view('GET', /^sessions$/, () => ({ sessions: this.#source.sessions?.() ?? [] })),
+    view('GET', /^upstreams$/, () => ({ upstreams: this.#source.upstreams?.() ?? [] })),
     view('GET', /^tasks$/, async () => ({ tasks: (await this.#source.tasks?.()) ?? [] })),
     view('GET', /^audit$/, ({ query }) => this.#source.audit?.(query) ?? { enabled: false, lines: [] }),
     view('GET', /^about$/, () => this.#source.about()),
@@ -342,6 +343,7 @@ function screensOf(source: ConsoleSource): ScreenName[] {
     ['prompts', source.calls !== undefined],
     ['tasks', source.tasks !== undefined],
     ['sessions', source.sessions !== undefined],
+    ['upstreams', source.upstreams !== undefined],
     ['metrics', source.mode !== 'recording'],
     ['audit', source.audit !== undefined],
     ['auth', source.auth !== undefined],

@@ -9,8 +9,9 @@ import type { About, AuditPage, ConsoleState, Lists, TaskRow, Validated, Validat
 import { ConsoleCalls } from './calls.ts';
 import { Capture, secretProperties } from './capture.ts';
 import { ConsoleError } from './console-error.ts';
-import type { ConsoleSource } from './contract.ts';
+import type { ConsoleGateway, ConsoleSource } from './contract.ts';
 import { Feed } from './feed.ts';
+import { GatewayHops } from './gateway-hops.ts';
 import { describeRevisions, listsOf } from './listing.ts';
 import { ServerObserver } from './observe-server.ts';
 import { taskRow } from './task-rows.ts';
@@ -30,6 +31,8 @@ export interface ServerSourceOptions {
   readonly snippets?: () => ConsoleState['snippets'];
   readonly settings?: () => About['settings'];
   readonly audit?: ((query: URLSearchParams) => Promise<AuditPage>) | undefined;
+  /** The server is that of a gateway. */
+  readonly gateway?: ConsoleGateway | undefined;
 }
 
 export class ServerSource implements ConsoleSource {
@@ -39,6 +42,7 @@ export class ServerSource implements ConsoleSource {
   readonly audit: ((query: URLSearchParams) => Promise<AuditPage>) | undefined;
   readonly #server: Server;
   readonly #observer: ServerObserver;
+  readonly #hops: GatewayHops | undefined;
   readonly #options: ServerSourceOptions;
   readonly #secrets = new WeakMap<object, ReadonlySet<string>>();
 
@@ -51,7 +55,11 @@ export class ServerSource implements ConsoleSource {
       secretArguments: (tool) => this.#secretArguments(tool),
     });
     this.feed = new Feed(capture);
-    this.#observer = new ServerObserver(server, this.feed, options.keep === true);
+    const { gateway } = options;
+    let observer: ServerObserver | undefined;
+    this.#hops = gateway && new GatewayHops(gateway, server, this.feed, (request) => observer?.groupOf(request));
+    observer = new ServerObserver(server, this.feed, options.keep === true, (isOn) => this.#hops?.record(isOn));
+    this.#observer = observer;
     const client = { name: 'mooring-console', version: options.version };
     const peer = { transport: 'memory', principal: consolePrincipal } as const;
     this.calls = new ConsoleCalls({
@@ -102,7 +110,14 @@ export class ServerSource implements ConsoleSource {
       if (await this.#observer.end(Number(id))) return;
       throw new ConsoleError(404, 'session', 'The session has ended, or can only be ended by its client');
     },
+    'restart-upstream': (request) => this.#hops?.restart(request),
+    'accept-tool': (request) => this.#hops?.accept(request),
   };
+
+  get upstreams(): ConsoleSource['upstreams'] {
+    const hops = this.#hops;
+    return hops && (() => hops.rows());
+  }
 
   sessions() {
     return this.#observer.sessions();

@@ -1,5 +1,6 @@
 // A gateway inside this program, as the rest of the program sees it. Only types.
 
+import type { ConsoleGateway } from '../../console/contract.ts';
 import type { RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { Gateway } from '../../gateway/index.ts';
@@ -20,6 +21,8 @@ export interface GatewayHost {
   readonly monitor: Monitor;
   /** Reads the files again. */
   reload(): Promise<void>;
+  /** For the console. */
+  readonly upstreams: ConsoleGateway;
   /** Opens the control socket; `url` if it is served over HTTP. */
   control(url: string | undefined): Promise<void>;
   close(): Promise<void>;

@@ -16,6 +16,7 @@ import type { Settings } from '../settings.ts';
 import { UsageError } from '../usage-error.ts';
 import { version } from '../version.ts';
 import { upstreamAuthorizers } from './authorizers.ts';
+import { consoleGateway, UpstreamMessages } from './console-gateway.ts';
 import { type ControlSocket, openControlSocket } from './control-socket.ts';
 import { type GatewayInput, readGateway } from './gateway-settings.ts';
 import type { GatewayHost, Protect } from './host-contract.ts';
@@ -52,6 +53,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
   let protect: Protect | undefined;
   const pins = openPinFile(settings.dataDir, audit, logger);
   const record = audit === undefined ? undefined : audit.sandbox;
+  const messages = new UpstreamMessages();
   const gateway = createGateway(config, {
     server: { name: 'mooring-gateway', version, ...persistentState },
     logger,
@@ -59,7 +61,11 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
     ...(config.catalog ? { cache: createCatalogCache(catalogFolder(settings.dataDir), logger) } : {}),
     authorizer: upstreamAuthorizers({ isInteractive: canSignIn(settings) }),
     target: (server) => sandboxedTarget(server, (sandbox) => record?.(sandbox) ?? sandbox),
-    ...(input.target === undefined ? {} : { connectOptions: () => ({ inheritEnv: ownVariables() }) }),
+    connectOptions: (server) => ({
+      ...(input.target === undefined ? {} : { inheritEnv: ownVariables() }),
+      // Nothing listens without a console, and messages then cost nothing more.
+      ...(settings.console === undefined ? {} : { onMessage: messages.of(server.slug) }),
+    }),
     prepareServer: (server, as) => protect?.(server, upstreamNames(gateway, as)),
   });
   if (base !== undefined) gateway.attach(base);
@@ -78,6 +84,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
     },
     monitor: () => monitorOf(gateway),
     reload: () => watch.reload(),
+    upstreams: consoleGateway({ gateway, pins, as: main, messages }),
     async control(url) {
       const info = { startedAt: new Date().toISOString(), url, files };
       socket = await openControlSocket(controlHandlers(gateway, watch, info)).catch((error: Error) => {

@@ -21,6 +21,7 @@ import { Resources } from './screens/resources.tsx';
 import { Sessions } from './screens/sessions.tsx';
 import { Tasks } from './screens/tasks.tsx';
 import { Tools } from './screens/tools.tsx';
+import { Upstreams } from './screens/upstreams.tsx';
 import { screens, shownScreens } from './screens.ts';
 import { accessProblem } from './server.ts';
 import { type Theme, theme, themes } from './theme.ts';
@@ -34,6 +35,7 @@ const components: Partial<Record<ScreenName, ComponentType>> = {
   prompts: Prompts,
   tasks: Tasks,
   sessions: Sessions,
+  upstreams: Upstreams,
   metrics: MetricsLoader,
   audit: Audit,
   auth: Auth,

@@ -12,6 +12,7 @@ export const screens: readonly { readonly name: ScreenName; readonly title: stri
   { name: 'prompts', title: 'Prompts' },
   { name: 'tasks', title: 'Tasks' },
   { name: 'sessions', title: 'Sessions' },
+  { name: 'upstreams', title: 'Upstreams' },
   { name: 'metrics', title: 'Metrics' },
   { name: 'audit', title: 'Audit' },
   { name: 'auth', title: 'Auth' },
@@ -24,7 +25,7 @@ const always = new Set<ScreenName>(['tasks', 'sessions', 'audit']);
 /** Those that this server has. */
 export const shownScreens = computed(() => {
   const current = state.value;
-  if (current === undefined) return screens.filter(({ name }) => name !== 'auth');
+  if (current === undefined) return screens.filter(({ name }) => name !== 'auth' && name !== 'upstreams');
   const isEmbedded = current.mode === 'embedded';
   return screens.filter(({ name }) => current.screens.includes(name) || (isEmbedded && always.has(name)));
 });

@@ -1,0 +1,76 @@
+// The gateway as the console shows it: the state of its servers, their tools before and after its rules, and their pins.
+
+import type { ConsoleGateway, UpstreamRow } from '../../console/index.ts';
+import type { Gateway, ServedAs } from '../../gateway/index.ts';
+import { diffDefinitions, type PinDifference, type Pins } from '../../gateway/pins/index.ts';
+
+type Listener = Parameters<ConsoleGateway['observe']>[0];
+
+/** Passes the messages of all connections to servers on. */
+export class UpstreamMessages {
+  readonly #listeners = new Set<Listener>();
+
+  /** For one connection to a server. */
+  of(slug: string): (direction: 'in' | 'out', text: string) => void {
+    const connection = {};
+    return (direction, text) => {
+      for (const listener of this.#listeners) listener(slug, connection, direction, text);
+    };
+  }
+
+  observe(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}
+
+export interface ConsoleGatewayOptions {
+  readonly gateway: Gateway;
+  readonly pins: Pins;
+  /** What is served at the endpoint. */
+  readonly as: ServedAs;
+  readonly messages: UpstreamMessages;
+}
+
+export function consoleGateway({ gateway, pins, as, messages }: ConsoleGatewayOptions): ConsoleGateway {
+  return {
+    upstreams() {
+      const { differences } = pins.list();
+      const shown = gateway.exposed(as);
+      return gateway.status().map((status): UpstreamRow => {
+        const { slug } = status;
+        const own = gateway.exposed({ upstream: slug });
+        const tools = [...(own?.tools ?? []), ...(own?.withheldTools ?? [])].map(({ original }) => {
+          const exposed = shown?.tools.find((each) => each.slug === slug && each.original === original)?.exposed;
+          const isWithheld = own?.withheldTools.some((each) => each.original === original) === true;
+          return {
+            original,
+            ...(exposed === undefined ? {} : { exposed }),
+            ...(isWithheld ? { withheld: true as const } : {}),
+          };
+        });
+        const { ambiguousInput: _ambiguous, ...row } = status;
+        return { ...row, tools, pins: differences.filter((each) => each.slug === slug).map(pinOf) };
+      });
+    },
+    restart: (slug) => gateway.restart(slug),
+    accept(slug, tool) {
+      const identities = pins.list().differences.filter((each) => each.slug === slug);
+      for (const identity of new Set(identities.map((each) => each.identity))) pins.accept(identity, slug, tool);
+      gateway.recheckPins(slug);
+    },
+    observe: (listener) => messages.observe(listener),
+  };
+}
+
+function pinOf({ tool, kind, accepted, seen }: PinDifference): UpstreamRow['pins'][number] {
+  return {
+    tool,
+    kind,
+    differences: diffDefinitions(accepted, seen).map(({ path, before, after }) => ({
+      path,
+      ...(before === undefined ? {} : { before }),
+      ...(after === undefined ? {} : { after }),
+    })),
+  };
+}
