@@ -49,7 +49,7 @@ export class RelayCall implements UpstreamCall {
     this.#config = upstream.config;
     this.#held = held;
     this.#namesServer = namesServer;
-    if (!ctx.inputEndsRun) return;
+    if (!this.mayBeHeld) return;
     // The signal of a run is aborted when the run ends with input requests, but the upstream goes on.
     this.#controller = new AbortController();
     this.attach(ctx);
@@ -65,6 +65,11 @@ export class RelayCall implements UpstreamCall {
 
   cancel(reason: unknown): void {
     this.#controller?.abort(reason);
+  }
+
+  /** Whether a question of the upstream can end the run that waits for it. */
+  get mayBeHeld(): boolean {
+    return this.ctx.inputEndsRun && Object.values(this.asks).includes(true);
   }
 
   get caller(): unknown {

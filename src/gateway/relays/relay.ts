@@ -136,9 +136,9 @@ class Relay<T> {
       retry === undefined
         ? call.options(this.#isRepeatable)
         : { ...call.options(this.#isRepeatable), inputRetry: retry };
-    if (this.#ctx.inputEndsRun) call.onHeld = (held) => void this.#suspend(call, held.id);
+    if (call.mayBeHeld) call.onHeld = (held) => void this.#suspend(call, held.id);
     const outcome = this.#request(call, options);
-    if (!this.#ctx.inputEndsRun) return outcome;
+    if (!call.mayBeHeld) return outcome;
     // Whichever request of the client waits by then gets the outcome.
     const settle = (): void => call.hold?.settle(outcome);
     outcome.then(settle, settle);
