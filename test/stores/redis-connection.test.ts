@@ -137,6 +137,17 @@ describe.skipIf(!hasRedis())('Redis', () => {
     await expect.poll(() => store.get('key').catch(() => 'away')).toBe(1);
   });
 
+  test('a full Redis is reported as one that cannot be reached, and used again when it has space', async () => {
+    const redis = await start('--maxmemory-policy', 'noeviction');
+    const { store } = await open({ url: redis.url });
+    await store.set('key', 1, 60_000);
+    await redis.command('CONFIG', 'SET', 'maxmemory', '1');
+    await expect(store.add('mark', true, 60_000)).rejects.toMatchObject({ http: { status: 503 } });
+    expect(await store.get('key')).toBe(1);
+    await redis.command('CONFIG', 'SET', 'maxmemory', '0');
+    expect(await store.add('mark', true, 60_000)).toBe(true);
+  });
+
   test('a connection that is not used stays open', { timeout: 60_000 }, async () => {
     const redis = await start();
     await open({ url: redis.url });
@@ -151,7 +162,10 @@ describe.skipIf(!hasRedis())('Redis', () => {
   test('a mark counts only if enough replicas have it', { timeout: 60_000 }, async () => {
     const redis = await start();
     const { store } = await open({ url: redis.url, waitReplicas: 1 });
-    await expect(store.add('mark', true, 60_000)).rejects.toThrow('Only 0 of 1 replicas');
+    await expect(store.add('mark', true, 60_000)).rejects.toMatchObject({
+      http: { status: 503 },
+      cause: { message: 'Only 0 of 1 replicas of Redis have confirmed a change' },
+    });
     await start('--replicaof', '127.0.0.1', String(redis.port));
     await expect
       .poll(() => store.add('other', true, 60_000).then(String, () => 'rejected'), { timeout: 20_000 })

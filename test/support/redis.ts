@@ -10,6 +10,12 @@ import { temporaryFolder } from './temporary-folder.ts';
 /** Whether tests with Redis can run here. */
 export const hasRedis = (): boolean => ensureProgram('redis-server');
 
+/** Servers that were started, so that none outlives the tests. */
+const children: (() => ChildProcess)[] = [];
+process.once('exit', () => {
+  for (const child of children) child().kill('SIGKILL');
+});
+
 export interface RedisServer {
   readonly port: number;
   readonly url: string;
@@ -62,7 +68,7 @@ export async function startRedis(args: readonly string[] = []): Promise<RedisSer
       await gone;
     },
   };
-  process.once('exit', () => child.kill('SIGKILL'));
+  children.push(() => child);
   await ready(port);
   return server;
 }
@@ -80,7 +86,7 @@ export async function startSentinel(
   ];
   writeFileSync(file, `${lines.join('\n')}\n`);
   const child = spawn(findProgram('redis-server') as string, [file, '--sentinel'], { stdio: 'ignore' });
-  process.once('exit', () => child.kill('SIGKILL'));
+  children.push(() => child);
   await ready(port);
   return {
     port,

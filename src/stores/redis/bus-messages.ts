@@ -38,14 +38,15 @@ const version = '1';
 
 /**
  * Appends entries. KEYS: the common stream, then mailboxes. ARGV: the sender, how many entries a stream keeps, how long a mailbox
- * is kept, and for each entry: which of the keys, the number, the name of the field, the text.
+ * is kept, the position of the sender, and for each entry: which of the keys, the number, the name of the field, the text.
+ * Positions grow also if another server, whose clock is behind, has become the master.
  */
 export const append: RedisScript = {
   text: `
     local time = redis.call('TIME')
-    local now = time[1] * 1000000 + time[2]
+    local now = math.max(time[1] * 1000000 + time[2], tonumber(ARGV[4]) + 1)
     local last = {}
-    for at = 4, #ARGV, 4 do
+    for at = 5, #ARGV, 4 do
       local key = KEYS[tonumber(ARGV[at])]
       local newest = last[key]
       if not newest then

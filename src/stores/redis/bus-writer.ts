@@ -38,6 +38,7 @@ export class BusWriter {
   readonly #redis: RedisConnection;
   readonly #keys: BusKeys;
   readonly #process: string;
+  readonly #position: () => number;
   readonly #logger: Logger;
   #waiting: WaitingMessage[] = [];
   #waitingLength = 0;
@@ -47,8 +48,10 @@ export class BusWriter {
   /** All messages up to this number are in Redis, or were given up. */
   sent = 0;
 
-  constructor(redis: RedisConnection, keys: BusKeys, process: string, logger: Logger) {
+  /** `position`: that of the last published message that this process has received. */
+  constructor(redis: RedisConnection, keys: BusKeys, process: string, position: () => number, logger: Logger) {
     this.#redis = redis;
+    this.#position = position;
     this.#keys = keys;
     this.#process = process;
     this.#logger = logger;
@@ -103,7 +106,7 @@ export class BusWriter {
 
   async #send(batch: readonly WaitingMessage[]): Promise<void> {
     const streams = [...new Set([this.#keys.stream, ...batch.map(({ stream }) => stream)])];
-    const args: (string | number)[] = [this.#process, maxEntries, mailboxMs];
+    const args: (string | number)[] = [this.#process, maxEntries, mailboxMs, this.#position()];
     for (const { stream, number, text } of batch) {
       const at = streams.indexOf(stream) + 1;
       if (text.length <= maxEntryLength) args.push(at, number, 'm', text);

@@ -75,7 +75,7 @@ export class RedisBus implements Bus {
     { logger, ...options }: RedisBusOptions,
   ) {
     this.#logger = logger;
-    this.#writer = new BusWriter(redis, keys, this.process, logger);
+    this.#writer = new BusWriter(redis, keys, this.process, () => this.position, logger);
     this.#members = new Members(reader, this.process, { ...options, mailbox: keys.mailbox(this.process) }, logger);
   }
 

@@ -102,11 +102,18 @@ export class RedisConnection {
 
   readonly #failed = (error: unknown): never => {
     this.#isSlow = false;
-    // An error that Redis replied with is an error of this program; all others mean that it is not reachable.
-    if (error instanceof Error && /^[A-Z]+ /.test(error.message)) throw error;
+    const [, code] = (error instanceof Error && /^([A-Z]+) /.exec(error.message)) || [];
+    // Redis has replied that this program made a mistake; everything else passes.
+    if (code !== undefined && !passing.has(code)) throw error;
     throw wireErrors.storeUnavailable(error);
   };
 }
+
+/** Errors of a Redis that is full, starting, failing over, or cannot save its data. */
+const passing: ReadonlySet<string> = new Set([
+  ...['OOM', 'LOADING', 'MISCONF', 'BUSY'],
+  ...['READONLY', 'MASTERDOWN', 'NOREPLICAS', 'CLUSTERDOWN', 'TRYAGAIN'],
+]);
 
 /** How often a connection that cannot be made is reported. */
 const reportMs = 10_000;

@@ -1,6 +1,7 @@
 // Everything that several processes of one server share, in Redis or Valkey: sessions, messages between the processes, events of
 // streams, tasks, rate limits.
 
+import { wireErrors } from '../../protocol/errors.ts';
 import { type Logger, silentLogger } from '../../protocol/logger.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
 import type { SealKey } from '../../protocol/ports.ts';
@@ -169,5 +170,6 @@ function keyPrefix(prefix: string): string {
 
 async function waitForReplicas(redis: RedisConnection, count: number): Promise<void> {
   const reached = Number(await redis.send('WAIT', String(count), String(replicaMs)));
-  if (reached < count) throw new Error(`Only ${reached} of ${count} replicas of Redis have confirmed a change`);
+  if (reached >= count) return;
+  throw wireErrors.storeUnavailable(new Error(`Only ${reached} of ${count} replicas of Redis have confirmed a change`));
 }

@@ -87,7 +87,10 @@ export class Members {
       this.#isRenewing = true;
       this.#renew()
         .then(onProcesses)
-        .catch((error: unknown) => this.#logger.debug('the entry of this process in Redis was not renewed', { error }))
+        .catch((error: unknown) => {
+          const level = error instanceof OtherDeploymentError ? 'error' : 'debug';
+          this.#logger[level]('the entry of this process in Redis was not renewed', { error });
+        })
         .finally(() => {
           this.#isRenewing = false;
         });
@@ -123,11 +126,16 @@ function digestOf(key: SealKey): string {
   return createHmac('sha256', key).update('mooring key digest').digest('base64url').slice(0, 16);
 }
 
+/** Another server, or the same one with another key, uses the prefix. */
+class OtherDeploymentError extends Error {}
+
 function otherDeployment(prefix: string, name: string, otherName: string, otherPlace: string): Error {
   const { host, pid } = JSON.parse(otherPlace) as { readonly host: string; readonly pid: number };
   const isSameName = JSON.parse(otherName) === name;
   const who = `the server ${otherName} (process ${pid} on ${host})`;
   const why = isSameName ? `with another key: ${who}` : `by another server: ${who}`;
   const advice = isSameName ? 'Give both the same key, or choose another prefix' : 'Choose another prefix';
-  return new Error(`The prefix ${JSON.stringify(prefix)} is used ${why}. ${advice} for ${JSON.stringify(name)}`);
+  return new OtherDeploymentError(
+    `The prefix ${JSON.stringify(prefix)} is used ${why}. ${advice} for ${JSON.stringify(name)}`,
+  );
 }
