@@ -1,26 +1,40 @@
-// The credentials of the gateway at its servers: one authorizer for each server and, if callers are kept apart, for each
-// caller. The credentials of callers are for the gateway and never reach a server.
+// The credentials of the gateway at its servers: one authorizer for each server. The credentials of callers are for the
+// gateway and never reach a server.
 
 import { readFileSync } from 'node:fs';
-import { type Authorizer, createAuthorizer, createFileStore, type PreRegisteredClient } from '../../client/index.ts';
+import {
+  type Authorizer,
+  type CredentialStore,
+  createAuthorizer,
+  createFileStore,
+  createMemoryStore,
+  type PreRegisteredClient,
+} from '../../client/index.ts';
 import type { UpstreamAuth, UpstreamConfig } from '../../gateway/config/gateway-config.ts';
 
 export interface AuthorizerSettings {
   /** Whether a user is at this machine, who can sign in with the browser. */
   readonly isInteractive: boolean;
+  /** Whether there are several users: the sign-in of one is not used for another. */
+  readonly hasUsers: boolean;
 }
 
 /** Returns the function that finds the authorizer of a server; undefined where it needs none. */
 export function upstreamAuthorizers({
   isInteractive,
+  hasUsers,
 }: AuthorizerSettings): (config: UpstreamConfig) => Authorizer | undefined {
   const known = new Map<string, Authorizer>();
   return (config) => {
     const { auth, entry, digest } = config;
     if (entry.url === undefined || auth.kind === 'none' || auth.kind === 'headers') return undefined;
+    // Callers that are kept apart have no sign-in of the operator: they would act under that name.
+    if (hasUsers && config.isolation !== 'shared' && auth.kind === 'oauth') {
+      return create(entry.url, auth, createMemoryStore(), false);
+    }
     let authorizer = known.get(digest);
     if (authorizer === undefined) {
-      authorizer = create(entry.url, auth, isInteractive);
+      authorizer = create(entry.url, auth, createFileStore(), isInteractive);
       known.set(digest, authorizer);
     }
     return authorizer;
@@ -30,6 +44,7 @@ export function upstreamAuthorizers({
 function create(
   server: string,
   auth: Exclude<UpstreamAuth, { readonly kind: 'none' | 'headers' }>,
+  store: CredentialStore,
   isInteractive: boolean,
 ): Authorizer {
   const scopes = auth.scopes === undefined ? {} : { scopes: auth.scopes };
@@ -37,7 +52,7 @@ function create(
     const client = auth.clientId === undefined ? {} : { client: clientOf({ ...auth, clientId: auth.clientId }) };
     // Stored tokens are used in any case.
     const redirector = isInteractive ? {} : ({ redirector: false } as const);
-    return createAuthorizer({ server, store: createFileStore(), ...scopes, ...client, ...redirector });
+    return createAuthorizer({ server, store, ...scopes, ...client, ...redirector });
   }
   return createAuthorizer({
     server,

@@ -59,7 +59,10 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
     logger,
     pins,
     ...(config.catalog ? { cache: createCatalogCache(catalogFolder(settings.dataDir), logger) } : {}),
-    authorizer: upstreamAuthorizers({ isInteractive: canSignIn(settings) }),
+    authorizer: upstreamAuthorizers({
+      isInteractive: canSignIn(settings),
+      hasUsers: settings.auth !== undefined && settings.http?.enabled === true,
+    }),
     target: (server) => sandboxedTarget(server, (sandbox) => record?.(sandbox) ?? sandbox),
     connectOptions: (server) => ({
       ...(input.target === undefined ? {} : { inheritEnv: ownVariables() }),

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { gatewayConfig } from '../../gateway/config/decode-gateway.ts';
+import { upstreamAuthorizers } from './authorizers.ts';
+
+async function serversOf(...entries: object[]) {
+  const named = entries.map((entry, i) => [`s${i}`, { url: 'https://x.example/mcp', ...entry }]);
+  return (await gatewayConfig({ mcpServers: Object.fromEntries(named) })).servers;
+}
+
+test('a server has one authorizer, and none if it needs none', async () => {
+  const find = upstreamAuthorizers({ isInteractive: true, hasUsers: false });
+  const [open, keyed, none] = await serversOf(
+    {},
+    { headers: { 'X-Key': '1' } },
+    { mooring: { auth: { kind: 'none' } } },
+  );
+  if (open === undefined || keyed === undefined || none === undefined) throw new Error('a server is missing');
+  expect(find(open)).toBeDefined();
+  expect(find(open)).toBe(find(open));
+  expect(find(keyed)).toBeUndefined();
+  expect(find(none)).toBeUndefined();
+});
+
+test('users that are kept apart do not share a sign-in', async () => {
+  const find = upstreamAuthorizers({ isInteractive: false, hasUsers: true });
+  const [apart, shared] = await serversOf(
+    { mooring: { isolation: 'principal' } },
+    { mooring: { isolation: 'shared' } },
+  );
+  if (apart === undefined || shared === undefined) throw new Error('a server is missing');
+  expect(find(apart)).not.toBe(find(apart));
+  expect(find(shared)).toBe(find(shared));
+});
