@@ -136,7 +136,8 @@ export class CallContext implements Context {
   }
 
   get mayDetach(): boolean {
-    return this.#call.task !== undefined;
+    const { task } = this.#call;
+    return task !== undefined && task.isInline !== true;
   }
 
   detach(): Promise<void> {

@@ -7,6 +7,7 @@ import { CallProgress } from './task-progress.ts';
 /** Reports that the call is alive, so that clients with a time limit go on waiting. */
 export class InlineRun implements CallTask {
   readonly id = undefined;
+  readonly isInline = true;
   readonly attempt = 1;
   readonly #progress: CallProgress;
 

@@ -5,8 +5,9 @@ import { RelayedResult } from '../../engine/relayed-result.ts';
 import type { Completion, CompletionRef, PromptResult, ReadResult, Tool, ToolResult } from '../../protocol/model.ts';
 import { overrideArguments } from '../names/index.ts';
 import { linksText, toolFailure, toWireError } from './failures.ts';
-import { type Relayed, type RelayTarget, relay } from './relay.ts';
+import { type Relayed, type RelayOptions, type RelayTarget, relay } from './relay.ts';
 import { type ExposeUri, mapPromptResult, mapReadResult, mapToolResult, withPlainMeta } from './results.ts';
+import { decidesOnTasks, requiresTask } from './task-rules.ts';
 
 /** Where the requests of an item go, and how URIs in results are shown. */
 export interface FeatureTarget extends RelayTarget {
@@ -29,12 +30,21 @@ export async function callTool(
   const sent = Object.hasOwn(override, name) ? overrideArguments(args, override[name]) : args;
   const isRepeatable = tool.annotations?.readOnlyHint === true || tool.annotations?.idempotentHint === true;
   try {
-    const relayed = await relay(target, ctx, isRepeatable, ({ client }, options) => {
-      const reason = upstream.withheld.get(name);
-      if (reason !== undefined) return Promise.resolve<ToolResult>(failure(reason));
-      return client.callTool(name, sent, options);
+    const send = (task: RelayOptions['task']) =>
+      relay(target, ctx, { isRepeatable, task }, ({ client }, options) => {
+        const reason = upstream.withheld.get(name);
+        if (reason !== undefined) return Promise.resolve<ToolResult>(failure(reason));
+        return client.callTool(name, sent, options);
+      });
+    // A call that is a task here is one there, so that it outlives connections on both sides.
+    if (ctx.mayDetach) return toResult(await send('prefer'), slug, expose);
+    if (!decidesOnTasks(upstream.lists)) return toResult(await send(undefined), slug, expose);
+    const inline = send('never').catch((error: unknown) => {
+      // It only runs as a task: it is driven to its end here, for clients that cannot know of tasks.
+      if (!requiresTask(error) || ctx.inputEndsRun) throw error;
+      return send(undefined);
     });
-    return toResult(relayed, slug, expose);
+    return toResult(await inline, slug, expose);
   } catch (error) {
     if (isUnknownTool(error)) upstream.listsOutdated();
     return toolFailure(error, slug, ctx);
@@ -70,7 +80,9 @@ export async function readResource(
   ctx: Context,
 ): Promise<ReadResult> {
   try {
-    const { value } = await relay(target, ctx, true, ({ client }, options) => client.readResource(uri, options));
+    const { value } = await relay(target, ctx, { isRepeatable: true }, ({ client }, options) =>
+      client.readResource(uri, options),
+    );
     return mapReadResult(value, target.expose, target.upstream.config.isolation !== 'shared');
   } catch (error) {
     throw toWireError(error, target.upstream.slug, exposed);
@@ -85,7 +97,9 @@ export async function getPrompt(
 ): Promise<PromptResult> {
   const given = Object.keys(args).length === 0 ? undefined : args;
   try {
-    const { value } = await relay(target, ctx, true, ({ client }, options) => client.getPrompt(name, given, options));
+    const { value } = await relay(target, ctx, { isRepeatable: true }, ({ client }, options) =>
+      client.getPrompt(name, given, options),
+    );
     return mapPromptResult(value, target.expose);
   } catch (error) {
     throw toWireError(error, target.upstream.slug);
@@ -101,7 +115,7 @@ export async function complete(
 ): Promise<Completion> {
   const context = Object.keys(known).length === 0 ? {} : { context: known };
   try {
-    const { value } = await relay(target, ctx, true, ({ client }, options) =>
+    const { value } = await relay(target, ctx, { isRepeatable: true }, ({ client }, options) =>
       client.complete({ ref, argument, ...context }, options),
     );
     return value;

@@ -99,8 +99,9 @@ export async function inputOf(
   if (impossible.length > 0) throw new InputNotPossible(impossible);
   const entries = Object.entries(requests);
   const asked = entries.filter(([, request]) => options.canAsk(request));
-  // A key that the upstream uses again later is another question.
-  const keyOf = (key: string): string => `${index}.${key}`;
+  // A key that the upstream has used before is another question now.
+  const used = usedKeys(ctx, index);
+  const keyOf = (key: string): string => (used.has(key) ? `${index}.${key}` : key);
   const responses = await ctx.requestInputs(
     Object.fromEntries(asked.map(([key, request]) => [keyOf(key), withServerName(request, options.serverName)])),
   );
@@ -113,6 +114,12 @@ export async function inputOf(
     return [key, encodeInputResponse(request, value)] as const;
   });
   return { responses: Object.fromEntries(encoded), state: phase.state };
+}
+
+/** The keys of the phases before one. */
+function usedKeys(ctx: Context, index: number): ReadonlySet<string> {
+  const earlier = recordedPhases(ctx).slice(0, index);
+  return new Set(earlier.flatMap((phase) => (phase.kind === 'input' ? Object.keys(phase.requests) : [])));
 }
 
 function requestsOf(phase: Exclude<Phase, { kind: 'held' }>): Readonly<Record<string, InputRequest>> {

@@ -91,7 +91,7 @@ export class RelayCall implements UpstreamCall {
   }
 
   /** The options of a request to the upstream on behalf of this call. They identify it. */
-  options(isRepeatable: boolean): ToolCallOptions {
+  options({ isRepeatable, task }: Pick<ToolCallOptions, 'task'> & { readonly isRepeatable: boolean }): ToolCallOptions {
     const { ctx } = this;
     const progressToken = ctx.meta['progressToken'];
     const isAsking = typeof progressToken === 'string' || typeof progressToken === 'number';
@@ -105,8 +105,7 @@ export class RelayCall implements UpstreamCall {
       onResponse: (text, result) => this.#keepText(text, result),
       onTask: this.#becameTask,
       idempotent: isRepeatable,
-      // A call that is a task here is one there, so that it outlives connections on both sides.
-      ...(ctx.mayDetach ? { task: 'prefer' } : {}),
+      task,
       ...(isAsking || ctx.task !== undefined
         ? { onProgress: ({ progress, total, message }) => void this.ctx.progress(progress, total, message) }
         : {}),

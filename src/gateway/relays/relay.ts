@@ -31,30 +31,37 @@ export class LinksDeclined extends Error {
   }
 }
 
+/** How a request is sent. */
+export interface RelayOptions {
+  /** It does no harm if it runs twice, so that it is sent again if the upstream ends meanwhile. */
+  readonly isRepeatable: boolean;
+  /** Whether the upstream may run it as a task. */
+  readonly task?: ToolCallOptions['task'];
+}
+
 /**
- * Sends a request of a client to an upstream. `isRepeatable`: it does no harm if it runs twice, so that it is sent again if the
- * upstream ends meanwhile. Rejects with what the client of the upstream rejects with, `UpstreamUnavailable`, `InputNotPossible` or
- * `LinksDeclined`.
+ * Sends a request of a client to an upstream. Rejects with what the client of the upstream rejects with,
+ * `UpstreamUnavailable`, `InputNotPossible` or `LinksDeclined`.
  */
-export function relay<T>(target: RelayTarget, ctx: Context, isRepeatable: boolean, send: Send<T>): Promise<Relayed<T>> {
-  const relayed = new Relay(target, ctx, isRepeatable, send);
+export function relay<T>(target: RelayTarget, ctx: Context, options: RelayOptions, send: Send<T>): Promise<Relayed<T>> {
+  const relayed = new Relay(target, ctx, options, send);
   return ctx.isRetry ? relayed.resume() : relayed.first();
 }
 
 class Relay<T> {
   readonly #target: RelayTarget;
   readonly #ctx: Context;
-  readonly #isRepeatable: boolean;
+  readonly #options: RelayOptions;
   readonly #send: Send<T>;
   /** The connection of the last request. */
   #last: UpstreamConnection | undefined;
   /** How many phases are recorded. */
   #phases = 0;
 
-  constructor(target: RelayTarget, ctx: Context, isRepeatable: boolean, send: Send<T>) {
+  constructor(target: RelayTarget, ctx: Context, options: RelayOptions, send: Send<T>) {
     this.#target = target;
     this.#ctx = ctx;
-    this.#isRepeatable = isRepeatable;
+    this.#options = options;
     this.#send = send;
   }
 
@@ -133,9 +140,7 @@ class Relay<T> {
   #attempt(retry: InputRetry | undefined): Promise<Relayed<T>> {
     const call = new RelayCall(this.#ctx, this.#target);
     const options =
-      retry === undefined
-        ? call.options(this.#isRepeatable)
-        : { ...call.options(this.#isRepeatable), inputRetry: retry };
+      retry === undefined ? call.options(this.#options) : { ...call.options(this.#options), inputRetry: retry };
     if (call.mayBeHeld) call.onHeld = (held) => void this.#suspend(call, held.id);
     const outcome = this.#request(call, options);
     if (!call.mayBeHeld) return outcome;
@@ -158,7 +163,7 @@ class Relay<T> {
     } catch (error) {
       const code = (error as { readonly code?: unknown }).code;
       if (code === 'timeout') connection.timedOut();
-      if (code !== 'server-exited' || !this.#isRepeatable || isRepeated) throw error;
+      if (code !== 'server-exited' || !this.#options.isRepeatable || isRepeated) throw error;
     } finally {
       call.endTask();
       connection.end(options);

@@ -4,14 +4,13 @@
 import type { TaskOptions } from '../../engine/tasks/task-options.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Tool } from '../../protocol/model.ts';
-import { tasksExtension } from '../../protocol/revisions/index.ts';
 import type { UpstreamLists } from '../contract.ts';
+import { decidesOnTasks } from '../relays/task-rules.ts';
 
 /** Undefined: never. */
 export function taskSupport(lists: UpstreamLists | undefined, { execution }: Tool): TaskOptions | undefined {
-  const { tasks, extensions } = lists?.capabilities ?? {};
-  // The server decides call by call.
-  if (isObject(extensions) && extensions[tasksExtension] !== undefined) return whenUpstreamDoes;
+  if (decidesOnTasks(lists)) return whenUpstreamDoes;
+  const { tasks } = lists?.capabilities ?? {};
   if (!isObject(tasks) || execution === undefined) return undefined;
   if (execution.taskSupport === 'required') return required;
   return execution.taskSupport === 'optional' ? whenUpstreamDoes : undefined;

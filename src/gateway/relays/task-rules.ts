@@ -1,0 +1,24 @@
+// What upstreams with the extension for tasks do: they decide call by call, and reject clients that do not declare it if a
+// call needs it.
+
+import { ClientError } from '../../client/index.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
+import { tasksExtension } from '../../protocol/revisions/index.ts';
+import type { UpstreamLists } from '../contract.ts';
+
+/** Whether the upstream, not its client, decides which calls are tasks. */
+export function decidesOnTasks(lists: UpstreamLists | undefined): boolean {
+  return declaresTasks(lists?.capabilities);
+}
+
+/** Whether a call was rejected because it only runs as a task. */
+export function requiresTask(error: unknown): boolean {
+  if (!(error instanceof ClientError) || error.serverError?.code !== -32021) return false;
+  const { data } = error.serverError;
+  return isObject(data) && isObject(data['requiredCapabilities']) && declaresTasks(data['requiredCapabilities']);
+}
+
+function declaresTasks(capabilities: Readonly<Record<string, unknown>> | undefined): boolean {
+  const extensions = capabilities?.['extensions'];
+  return isObject(extensions) && extensions[tasksExtension] !== undefined;
+}
