@@ -20,6 +20,7 @@ const addresses = [
   '#/tasks',
   '#/tasks/7d0c9f2e-1',
   '#/sessions',
+  '#/upstreams',
   '#/metrics',
   '#/audit',
   '#/auth',

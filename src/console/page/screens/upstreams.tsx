@@ -1,7 +1,7 @@
 // Upstreams: the servers behind a gateway, what they offer before and after its rules, and changes that wait for acceptance.
 
 import { useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
+import { Fragment, type JSX } from 'preact';
 import type { UpstreamRow } from '../../api.ts';
 import { Badge, Empty, Heading, Problem, Text, type Tone, useLoaded } from '../components/basics.tsx';
 import { LongText } from '../components/json-view.tsx';
@@ -126,7 +126,7 @@ function Pins({ upstream, operate, canOperate }: UpstreamProps & { readonly canO
               </summary>
               <dl class="facts">
                 {differences.map(({ path, before, after }) => (
-                  <>
+                  <Fragment key={path}>
                     <dt>
                       <Text text={path} />
                     </dt>
@@ -142,7 +142,7 @@ function Pins({ upstream, operate, canOperate }: UpstreamProps & { readonly canO
                         </ins>
                       )}
                     </dd>
-                  </>
+                  </Fragment>
                 ))}
               </dl>
             </details>
@@ -165,6 +165,7 @@ function Pins({ upstream, operate, canOperate }: UpstreamProps & { readonly canO
 
 /** Names before and after the rules of the gateway. */
 function Lists({ upstream: { tools } }: { upstream: UpstreamRow }): JSX.Element {
+  if (tools.length === 0) return <p class="muted">No tools are known.</p>;
   const hidden = tools.filter(({ exposed }) => exposed === undefined).length;
   return (
     <details>
