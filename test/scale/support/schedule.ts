@@ -142,13 +142,13 @@ class Schedule {
     return this.#random.weighted(Object.fromEntries(rows.map((action) => [action, weights[action]])) as typeof weights);
   }
 
-  /** The ids of requests are unique within a session only. */
+  /** Of a client without calls: the ids of requests are unique within a session only, so it could answer its own. */
   #foreignQuestion(session: SessionModel): DialogueModel | undefined {
-    const own = session.dialogues.flatMap(({ questions }) => questions.map(({ id }) => id));
+    if (session.dialogues.length > 0) return undefined;
     return this.#sessions
       .filter((other) => other !== session)
       .flatMap(({ dialogues }) => dialogues)
-      .find(({ openQuestion }) => openQuestion !== undefined && !own.includes(openQuestion.id));
+      .find(({ openQuestion }) => openQuestion !== undefined);
   }
 
   async #act(session: SessionModel, action: Action): Promise<void> {
@@ -176,7 +176,7 @@ class Schedule {
       case 'listen':
         return session.listen();
       case 'unlisten':
-        return session.streams.find(({ reader }) => !reader.ended)?.reader.cut();
+        return session.unlisten();
       case 'subscribe':
         return session.subscribe(random.pick(memos.filter((uri) => !session.subscriptions.has(uri))));
       case 'unsubscribe':

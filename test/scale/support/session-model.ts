@@ -32,6 +32,8 @@ export class DialogueModel {
   readonly readers: { readonly reader: EventReader; readonly node: Node }[] = [];
   /** The process that runs the call was killed, or may have been. */
   mayBeLost = false;
+  /** Where the last answer was sent. */
+  answeredVia: Node | undefined;
 
   constructor(id: number, rounds: number) {
     this.id = id;
@@ -70,6 +72,11 @@ export class DialogueModel {
     return this.questions[this.answers.length];
   }
 
+  /** The client has seen that its last answer has arrived. */
+  get isAnswerSeen(): boolean {
+    return this.answers.length === 0 || this.isOver || this.openQuestion !== undefined;
+  }
+
   get lastEventId(): string {
     const ids = this.readers
       .flatMap(({ reader }) => reader.events.map(({ id }) => id))
@@ -97,6 +104,7 @@ export class SessionModel {
   readonly streams: { readonly reader: EventReader; readonly node: Node }[] = [];
   /** A change that it must be told of, and how often it had been told of that resource before. */
   readonly #owed = new Map<string, number>();
+  #mayMiss = false;
   #ids = 0;
 
   constructor(topology: Topology, secret: string, pickNode: (nodes: readonly Node[]) => Node) {
@@ -133,8 +141,8 @@ export class SessionModel {
     check(content?.text === text, () => `${this.secret}: echo returned ${JSON.stringify(result)}`);
   }
 
-  async notify(body: object): Promise<number> {
-    return (await this.node().client.send({ body: { jsonrpc: '2.0', ...body }, headers: this.headers })).status;
+  async notify(body: object, node = this.node()): Promise<number> {
+    return (await node.client.send({ body: { jsonrpc: '2.0', ...body }, headers: this.headers })).status;
   }
 
   async ask(rounds: number): Promise<void> {
@@ -167,7 +175,9 @@ export class SessionModel {
     const question = dialogue.openQuestion;
     if (question === undefined) return;
     const text = `${this.secret} answers ${dialogue.answers.length}`;
-    const status = await this.notify({ id: question.id, result: { action: 'accept', content: { text } } });
+    const node = this.node();
+    dialogue.answeredVia = node;
+    const status = await this.notify({ id: question.id, result: { action: 'accept', content: { text } } }, node);
     check(status === 202, () => `${this.secret}: the answer got ${status}`);
     dialogue.answers.push(text);
     if (dialogue.isConnected) await this.expectProgress(dialogue);
@@ -234,6 +244,7 @@ export class SessionModel {
     if (reader.response.statusCode === 400 && last !== undefined) reader = await open(undefined);
     check(reader.response.statusCode === 200, () => `${this.secret}: GET got ${reader.response.statusCode}`);
     this.streams.push({ reader, node });
+    this.#mayMiss = false;
     if (before !== undefined) {
       await eventually(
         // If both are still being opened, either of them may be the last one.
@@ -241,6 +252,17 @@ export class SessionModel {
         () => `${this.secret}: the standalone stream is open twice`,
       );
     }
+  }
+
+  /**
+   * Loses the connection of the standalone stream. If it had received no event id on it yet, it cannot say from where to continue: what
+   * is sent until the server notices the loss is lost too.
+   */
+  unlisten(): void {
+    const stream = this.streams.find(({ reader }) => !reader.ended);
+    if (stream === undefined) return;
+    this.#mayMiss = stream.reader.events.every(({ id }) => id === undefined);
+    stream.reader.cut();
   }
 
   get isListening(): boolean {
@@ -253,7 +275,7 @@ export class SessionModel {
 
   /** Something is about to change that it has subscribed to. */
   owe(uri: string): void {
-    if (this.subscriptions.has(uri) && !this.isDeleted) this.#owed.set(uri, this.told(uri));
+    if (this.subscriptions.has(uri) && !this.isDeleted && !this.#mayMiss) this.#owed.set(uri, this.told(uri));
   }
 
   /** With a stream, it has been told of everything. */
@@ -292,6 +314,12 @@ export class SessionModel {
       if (process !== undefined && !reader.ended) await once(reader.response, 'close');
     }
     for (const dialogue of [...this.dialogues]) {
+      // An answer is accepted before it has reached the process that waits for it.
+      if (!dialogue.isAnswerSeen && (process === undefined || dialogue.answeredVia === killed)) {
+        dialogue.last.reader.cut();
+        this.forget(dialogue);
+        continue;
+      }
       if (process !== undefined && dialogue.process !== process) continue;
       dialogue.mayBeLost = true;
       if (process === undefined) continue;

@@ -95,7 +95,11 @@ export class SessionStreams {
       session.releaseIfIdle();
     };
     channel.peer = new HttpPeer(exchange);
-    const missed = await shared.claimStream(session);
+    const missed = await shared.claimStream(session).catch((error: unknown) => {
+      // The client tries again; without this it would wait on a stream that carries nothing.
+      connection.end();
+      throw error;
+    });
     if (missed === undefined || session.ended) return connection.end();
     for (const text of missed) standalone.push(text);
     session.follow();
