@@ -6,6 +6,7 @@ import { createConsoleLogger } from '../protocol/console-logger.ts';
 import type { Logger } from '../protocol/logger.ts';
 import { cleanLists } from './clean-lists.ts';
 import type { GatewayConfig, UpstreamConfig, ViewConfig } from './config/gateway-config.ts';
+import { inTime } from './in-time.ts';
 import { type ExposedView, exposeServer, exposeView, isInView, type ListedServer } from './names/index.ts';
 import type { GatewayOptions, ServedAs } from './options.ts';
 import { HeldCalls } from './relays/held-calls.ts';
@@ -98,6 +99,14 @@ export class Gateway {
   /** The state of every upstream. */
   status(): readonly UpstreamStatus[] {
     return [...this.#upstreams.values()].map(({ status }) => status);
+  }
+
+  /** Reads the lists that are not known yet; resolves when they are, or after `firstListMs`. */
+  async readLists(): Promise<void> {
+    await inTime(
+      Promise.all([...this.#upstreams.values()].map((upstream) => upstream.known())),
+      this.#config.firstListMs,
+    );
   }
 
   /** Every upstream with `required` can be used. */

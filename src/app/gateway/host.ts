@@ -192,7 +192,8 @@ function controlHandlers(
   };
 }
 
-function toolsOf(gateway: Gateway, view: string): readonly ListedTool[] {
+async function toolsOf(gateway: Gateway, view: string): Promise<readonly ListedTool[]> {
+  await gateway.readLists();
   const exposed = gateway.exposed({ view });
   if (exposed === undefined) throw new Error(`There is no view ${JSON.stringify(view)}`);
   return exposed.tools.map(({ slug, original, exposed: name, item }) => ({

@@ -7,6 +7,7 @@ import type { Principal } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { Capabilities } from '../../protocol/model.ts';
+import { inTime } from '../in-time.ts';
 import type { ExposedView } from '../names/index.ts';
 import type { HeldCalls } from '../relays/held-calls.ts';
 import { RelayCall } from '../relays/relay-call.ts';
@@ -162,14 +163,4 @@ export class ViewServer {
 function hasSubscribe({ lists: known }: Upstream): boolean {
   const resources = known?.capabilities?.['resources'];
   return isObject(resources) && resources['subscribe'] === true;
-}
-
-/** Resolves at the latest after this time. */
-async function inTime(work: Promise<unknown>, ms: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
 }

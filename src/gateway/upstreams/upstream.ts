@@ -38,6 +38,8 @@ export class Upstream {
   #isAmbiguous = false;
   #stderr = '';
   #lists: UpstreamLists | undefined;
+  /** Why they could not be read the last time. */
+  #listFailure: string | undefined;
   /** As the server sent them. */
   #received: UpstreamLists | undefined;
   #withheld: ReadonlyMap<string, string> = new Map();
@@ -271,18 +273,23 @@ export class Upstream {
       this.#settings.cache?.write(this.config.digest, lists);
       this.#lists = this.#accepted(lists);
       this.#listener.listsChanged(this.#lists);
+      this.#listFailure = undefined;
       if (this.#state === 'degraded') this.#enter('ready');
     } catch (error) {
       // The last lists stay: what is listed does not flicker with every failure.
       if (this.#state === 'ready') this.#enter('degraded', `its lists could not be read: ${messageOf(error)}`);
-      this.#settings.logger?.warn('the lists of an upstream could not be read', {
-        server: this.slug,
-        error: messageOf(error),
-      });
+      this.#reportFailure(messageOf(error));
       throw error;
     } finally {
       release?.();
     }
+  }
+
+  /** Once, however often the lists are asked for meanwhile. */
+  #reportFailure(error: string): void {
+    if (this.#listFailure === error) return;
+    this.#listFailure = error;
+    this.#settings.logger?.warn('the lists of an upstream could not be read', { server: this.slug, error });
   }
 
   /** What may be shown of the lists. */
