@@ -8,7 +8,7 @@ import type { ToolEntry } from '../catalog.ts';
 import type { Call, CallTask, RecordedInput } from '../contract.ts';
 import type { InputRequest } from '../input-requests/input-request.ts';
 import { ExternalWork } from './external-work.ts';
-import { pause } from './pause.ts';
+import { pauseBefore } from './pause.ts';
 import { StatusMessage } from './status-message.ts';
 import { logMessage } from './task-events.ts';
 import { TaskInputRequester } from './task-inputs.ts';
@@ -51,8 +51,6 @@ export type Created = { readonly created: TaskRecord } | { readonly existing: Ta
 /** Why a run is stopped; the reason of its signal. */
 export type StopReason = 'cancelled' | 'expired' | 'lease-lost' | 'shutdown' | 'suspended';
 
-/** Before the second and later attempts: what made the first one fail may have passed. */
-const pausesMs = [0, 1_000, 5_000, 25_000];
 /** How often a slow call is tested that waits for input, and so cannot become a task yet. */
 const adoptionRetryMs = 100;
 
@@ -134,8 +132,7 @@ export class TaskRun implements CallTask {
   }
 
   async #runAgain(handler: () => ToolResult | Promise<ToolResult>): Promise<ToolResult> {
-    const pauseMs = pausesMs[Math.min(this.attempt, pausesMs.length) - 1] ?? 0;
-    if (pauseMs > 0) await pause(pauseMs, this.signal);
+    await pauseBefore(this.attempt, this.signal);
     if (this.#stopped !== undefined) throw this.signal.reason;
     return this.#withSlot(handler);
   }
