@@ -158,6 +158,38 @@ describe.skipIf(!hasRedis())('servers with one Redis', () => {
     await expect.poll(() => ping(b, session)).toBe(200);
   });
 
+  test('a server that missed what happened to its sessions looks it up', { timeout: 60_000 }, async () => {
+    const open = async (uri: string) => {
+      const session = await a.client.initialize();
+      await a.client.session(session, 'resources/subscribe', { uri });
+      const stream = await openGet(b.client, session);
+      a.server.resourceUpdated(uri);
+      await stream.until(1);
+      return { session, stream };
+    };
+    const [ended, moved, changed] = [await open('memo://1'), await open('memo://1'), await open('memo://1')];
+    b.proxy.cut();
+    await a.client.send({ method: 'DELETE', headers: { 'Mcp-Session-Id': ended.session } });
+    const elsewhere = await openGet(a.client, moved.session);
+    await a.client.session(changed.session, 'resources/subscribe', { uri: 'memo://2' });
+    a.server.resourceUpdated('memo://1');
+    await elsewhere.until(1);
+    await settled(a.server);
+    await replicas.redis.command('XTRIM', `${a.stores.prefix}bus`, 'MAXLEN', '1');
+    b.proxy.accept();
+    await Promise.all([ended.stream.end(), moved.stream.end()]);
+    // The one that stays follows what was subscribed elsewhere.
+    const told = (): unknown[] => changed.stream.messages.map(({ params }) => params?.['uri']);
+    await expect
+      .poll(() => {
+        a.server.resourceUpdated('memo://2');
+        return told();
+      })
+      .toContain('memo://2');
+    for (const stream of [elsewhere, changed.stream]) stream.cut();
+    await expect.poll(() => ping(b, changed.session)).toBe(200);
+  });
+
   test('a session that was ended while a server was cut off is not served by it', { timeout: 60_000 }, async () => {
     const session = await a.client.initialize();
     await expect.poll(() => ping(b, session)).toBe(200);

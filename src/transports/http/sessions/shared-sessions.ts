@@ -8,6 +8,7 @@ import type { Bus, ExpiringStore } from '../../../protocol/ports.ts';
 import { receive } from '../../receive.ts';
 import type { EndpointState } from '../endpoint-state.ts';
 import type { ActiveSession, ActiveSessions, HeldStream } from './active-sessions.ts';
+import { recheckSessions } from './recheck-sessions.ts';
 import type { SessionIds } from './session-ids.ts';
 import { differenceOf, isEmpty, mergeStates, storeState } from './session-state.ts';
 
@@ -83,6 +84,11 @@ export class SharedSessions {
     this.#active = active;
     this.#end = end;
     bus.listen(this.#topic, (data, from, position) => this.#receive(data as SessionMessage, from, position));
+    recheckSessions(bus, endpoint, store, active, {
+      end,
+      reload: (session) => this.#reload(session),
+      readStream: (session) => store.get(streamKey(session.key)),
+    });
   }
 
   #publish(message: SessionMessage): Promise<number> {

@@ -47,6 +47,14 @@ export class RemoteStreams {
     this.#topic = `streams ${serverName}`;
     bus.listen(this.#topic, (data, from) => this.#receive(data as unknown as StreamMessage, from, find));
     bus.onLeave((process) => this.#left(process));
+    // Events may be missing: the clients reconnect, and get them from the log.
+    bus.onGap(() => {
+      for (const [id, { process, connection }] of this.#here) {
+        this.#here.delete(id);
+        this.#bus.send(process, this.#topic, { type: 'lost', id });
+        connection.end();
+      }
+    });
   }
 
   /** Whether a stream belongs to a call of another process that is still there. */
