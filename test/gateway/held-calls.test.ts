@@ -1,6 +1,6 @@
 // Upstreams that ask during a call, with clients that get input requests as results: the upstream is called exactly once.
 
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import type { Gateway } from '../../src/gateway/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import type { Principal } from '../../src/protocol/exchange.ts';
@@ -155,11 +155,12 @@ test('beyond the limit of a principal the question is rejected, and the call goe
 });
 
 test('a client that cancels while it waits for the result cancels the call', async () => {
-  const seen = { aborted: 0 };
+  const seen = { answered: false, aborted: 0 };
   const server = createServer({ name: 'slow', version: '1.0.0', logger: false });
   server.tool('greet', {
     run: async (_args, ctx) => {
       await ctx.elicit('Name?', form);
+      seen.answered = true;
       await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve()));
       seen.aborted++;
       return 'too late';
@@ -173,8 +174,7 @@ test('a client that cancels while it waits for the result cancels the call', asy
     'io.modelcontextprotocol/clientCapabilities': canElicit,
   };
   void client.request('tools/call', { name: 'one__greet', arguments: {}, ...retryOf(first, 'Ada'), _meta }, id);
-  await vi.waitFor(() => expect(client.channel.busy).toBe(true));
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await expect.poll(() => seen.answered).toBe(true);
   client.notify('notifications/cancelled', { requestId: id, _meta });
   await expect.poll(() => seen.aborted).toBe(1);
 });

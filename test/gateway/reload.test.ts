@@ -10,12 +10,12 @@ import { clientOf, gatewayConfig, upstream, view } from './fixture.ts';
 
 const closers = useClosers(afterEach);
 
-function named(name: string, connected: string[] = []): Server {
+function named(name: string, connected: string[] = [], released: Promise<void> = Promise.resolve()): Server {
   const server = createServer({ name, version: '1.0.0', logger: false });
   server.tool('who', { run: () => name });
   server.tool('slow', {
     run: async () => {
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await released;
       return name;
     },
   });
@@ -52,14 +52,20 @@ test('unchanged servers keep their connection, and clients are notified once of 
 });
 
 test('calls in flight on a server that is removed or changed end with their result', async () => {
-  const servers = { one: named('one'), two: named('two'), other: named('changed') };
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const servers = { one: named('one', [], released), two: named('two', [], released), other: named('changed') };
   const gateway = gatewayFor(servers, ['one', 'two']);
   const client = await clientOf(closers, gateway.server);
   await client.listTools();
   const calls = [client.callTool('one__slow'), client.callTool('two__slow')];
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  await gateway.reload(gatewayConfig([upstream('one', { name: 'other', digest: 'another' })]));
+  await expect.poll(() => gateway.status().map(({ inFlight }) => inFlight)).toEqual([1, 1]);
+  const next = gatewayConfig([upstream('one', { name: 'other', digest: 'another' })], { drainMs: 60_000 });
+  await gateway.reload(next);
   expect(text(await client.callTool('one__who'))).toBe('changed');
+  release();
   expect((await Promise.all(calls)).map(text)).toEqual(['one', 'two']);
 });
 
