@@ -158,6 +158,10 @@ export class EngineCall implements Call {
     return typeof name === 'string' ? name : undefined;
   }
 
+  get upstream(): string | undefined {
+    return this.method === 'tools/call' ? this.server.catalog.tools.get(this.name ?? '')?.upstream : undefined;
+  }
+
   get startedAtMs(): number {
     return this.startedAt < 0 ? monotonicMs() : this.startedAt;
   }

@@ -28,6 +28,8 @@ export interface CatalogEntry<Item> {
   readonly listed?: boolean | undefined;
   /** It is another server's: arguments and results are passed on as they are. */
   readonly relayed?: boolean;
+  /** The name of that server. */
+  readonly upstream?: string | undefined;
 }
 
 export interface ToolEntry extends CatalogEntry<Tool> {

@@ -24,6 +24,8 @@ export interface RequestInfo {
   readonly method: string;
   /** The tool name, prompt name or resource URI, if the method has one. */
   readonly name: string | undefined;
+  /** The server behind a gateway that the tool belongs to. */
+  readonly upstream?: string | undefined;
   /** Params as received, before validation. */
   readonly params: { readonly [key: string]: unknown };
   readonly peer: Peer;

@@ -27,10 +27,12 @@ export interface RelayedToolOptions extends RelayedOptions {
   readonly input?: CompiledSchema | undefined;
   /** Whether calls may run as tasks of this server. */
   readonly task?: ToolDefinition['task'] | undefined;
+  /** The name of the server that it belongs to, for limits. */
+  readonly upstream?: string;
 }
 
 /** A tool. It has no time limit of its own. */
-export function relayedTool(tool: Tool, { run, input, task, listed }: RelayedToolOptions): ToolEntry {
+export function relayedTool(tool: Tool, { run, input, task, listed, upstream }: RelayedToolOptions): ToolEntry {
   const { name, inputSchema, outputSchema, execution: _execution, ...shown } = tool;
   const resolved = resolveTaskOptions(`tool ${JSON.stringify(name)}`, task);
   const execution = resolved && { taskSupport: resolved.support };
@@ -47,6 +49,7 @@ export function relayedTool(tool: Tool, { run, input, task, listed }: RelayedToo
     visible: undefined,
     listed,
     relayed: true,
+    upstream,
     definition: { run, timeoutMs: 0 },
     input: input ?? accepting(inputSchema),
     output: outputSchema && accepting(outputSchema),

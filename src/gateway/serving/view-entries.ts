@@ -62,9 +62,10 @@ function toolEntry({ item, original }: ExposedItem<Tool>, target: FeatureTarget,
     callTool(target, original, item, args as { readonly [key: string]: unknown }, ctx);
   const { validate, slug } = target.upstream.config;
   const task = taskSupport(target.upstream.lists, item);
-  if (!validate) return relayedTool(shown, { run, listed, task });
+  if (!validate) return relayedTool(shown, { run, listed, task, upstream: slug });
   const where = `tool ${JSON.stringify(original)} of ${slug}`;
   return relayedTool(shown, {
+    upstream: slug,
     run,
     listed,
     task,

@@ -6,11 +6,11 @@ import { callerKey } from '../../protocol/caller-budget.ts';
 import { compileGlobs, type Glob } from '../../protocol/glob.ts';
 
 /**
- * What a limit counts separately: each caller (the principal, or the address where there is none) or each tool; `global`
- * counts all together. `session` means the same as `principal`: a caller can open any number of sessions, so a limit for
+ * What a limit counts separately: each caller (the principal, or the address where there is none), each tool, or each server
+ * behind a gateway (`upstream`; all other requests together); `global` counts all together. `session` means the same as `principal`: a caller can open any number of sessions, so a limit for
  * each of them would limit nothing.
  */
-export type LimitScope = 'principal' | 'session' | 'tool' | 'global';
+export type LimitScope = 'principal' | 'session' | 'tool' | 'upstream' | 'global';
 
 /** Which requests a limit covers. */
 export interface LimitTarget {
@@ -62,5 +62,6 @@ const keyParts: Readonly<
 > = {
   principal: byCaller,
   session: byCaller,
+  upstream: ({ upstream = '' }) => upstream,
   tool: ({ method, name = '' }, isKnown) => (method === 'tools/call' ? (isKnown(name) ? name : '?') : method),
 };

@@ -11,7 +11,7 @@ const size = {
   ],
   examples: ['64KiB', '1MiB'],
 } as const;
-const scope = { enum: ['principal', 'session', 'tool', 'global'] } as const;
+const scope = { enum: ['principal', 'session', 'tool', 'upstream', 'global'] } as const;
 const per = { anyOf: [scope, { type: 'array', items: scope, minItems: 1 }] } as const;
 const methods = { type: 'array', items: text, minItems: 1 } as const;
 

@@ -58,6 +58,39 @@ test('readiness fails while a required server is down, and others go on', async 
   expect(await (await fetch(new URL('/metrics', url))).text()).toContain('mooring_gateway_servers_down 1');
 });
 
+test('a rate per upstream counts the calls of one server at all addresses', async () => {
+  const config = writeConfig(home, {
+    mcpServers: {
+      files: serverEntry(home, 'files', [{ name: 'read' }, { name: 'list' }]),
+      notes: serverEntry(home, 'notes', [{ name: 'add' }]),
+    },
+  });
+  const policy = home.file('policy.json');
+  const rate = [{ per: ['principal', 'upstream'], tools: ['**'], requests: 2, window: '10m', burst: 2 }];
+  writeFileSync(policy, JSON.stringify({ version: 1, default: 'allow', limits: { rate } }));
+  const { url } = await startHttp(home, ['--config', config, '--policy', policy]);
+  const [all, single] = [await connect(url, { retry: false }), await connect(`${url}/s/files`, { retry: false })];
+  await expect.poll(() => toolNames(all)).toHaveLength(3);
+  const calls = [
+    () => all.callTool('files__read', {}),
+    () => single.callTool('list', {}),
+    () => all.callTool('files__list', {}),
+    () => single.callTool('read', {}),
+    () => all.callTool('notes__add', {}),
+  ];
+  const outcomes: string[] = [];
+  for (const call of calls) {
+    outcomes.push(
+      await call().then(
+        ({ isError }) => (isError === true ? 'limited' : 'ok'),
+        () => 'limited',
+      ),
+    );
+  }
+  expect(outcomes).toEqual(['ok', 'ok', 'limited', 'limited', 'ok']);
+  await Promise.all([all.close(), single.close()]);
+});
+
 test('a gateway is served by one process', async () => {
   const config = writeConfig(home, { mcpServers: { files: serverEntry(home, 'files', []) } });
   const { code, stderr } = await home.run(['gateway', '--config', config, '--http', '--port', '0', '--workers', '2']);
