@@ -25,6 +25,8 @@ export interface HttpRun {
   readonly logger: StreamLogger;
   /** This process as one of several that share the port. */
   readonly worker?: Worker | undefined;
+  /** Options of what replicas share. */
+  readonly shared?: HttpOptions | undefined;
   /** Prints how to connect clients even without a terminal. */
   readonly showSetup: boolean;
   /** Reloads the settings and applies them to the server. */
@@ -43,6 +45,8 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
   const reload = inTurn(async () => run.reload(served));
   const options: HttpOptions = {
     ...place,
+    ...run.shared,
+    ...limitsOf(run),
     ...accessOptions(run),
     ...(await tlsOptions(http)),
     ...hostsOf(ready.gateway, place.path ?? '/mcp'),
@@ -138,9 +142,14 @@ async function tlsOptions({ tls }: HttpSettings): Promise<HttpOptions> {
   return { tls: readTlsFiles(tls) };
 }
 
+function limitsOf({ ready, shared }: HttpRun): HttpOptions {
+  return shared === undefined ? {} : { limits: { ...ready.http?.limits, ...shared.limits } };
+}
+
 /** Authentication; failures are recorded in the audit log, and health probes report whether it can be written. */
-function accessOptions({ authentication, audit, ready }: HttpRun): HttpOptions {
-  const parts = [audit?.monitor, ready.gateway?.monitor].filter((each) => each !== undefined);
+function accessOptions({ authentication, audit, ready, shared }: HttpRun): HttpOptions {
+  const own = [audit?.monitor, ready.gateway?.monitor].filter((each) => each !== undefined);
+  const parts = [...(shared?.monitors ?? []), ...own];
   const monitors = parts.length === 0 ? {} : { monitors: parts };
   if (authentication === undefined) return monitors;
   const { authenticate, routes } = authentication;

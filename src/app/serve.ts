@@ -15,19 +15,13 @@ import type { HostOptions } from './gateway/host.ts';
 import type { GatewayHost } from './gateway/host-contract.ts';
 import { HealthRegistry } from './health.ts';
 import type { LiveAuthentication } from './live-authentication.ts';
+import { openState } from './open-state.ts';
 import { checkPlaces } from './places.ts';
 import type { PolicyGuard } from './policy.ts';
 import { type AssembledServer, gatewayProfile, type Profile, type ProfileRow, profiles } from './profiles/index.ts';
 import { type ReadSettings, readSettings } from './read-settings.ts';
 import type { Settings } from './settings.ts';
-import {
-  hasTasks,
-  keepsTasks,
-  type PersistentStatePack,
-  persistentTasks,
-  taskFields,
-  taskHealth,
-} from './task-store.ts';
+import { hasTasks, type PersistentStatePack, taskFields, taskHealth } from './task-store.ts';
 import { UsageError } from './usage-error.ts';
 import { version } from './version.ts';
 import type { Worker } from './workers/worker.ts';
@@ -96,8 +90,8 @@ async function serveProfile({ options, started, profile, worker, logger }: Profi
   const health = new HealthRegistry(knownFolders(settled));
   const audit = await openAudit(settled, logger);
   if (audit !== undefined) health.add('audit', () => auditHealth(audit));
-  const ready = await closeOnFailure(audit, async () => {
-    const pack = await persistentStateOf(settled, worker, logger);
+  const { ready, pack } = await closeOnFailure(audit, async () => {
+    const pack = await openState(settled, worker, logger);
     return closeOnFailure(pack, async () => {
       const assembled = await profile.assemble({
         logger,
@@ -108,9 +102,10 @@ async function serveProfile({ options, started, profile, worker, logger }: Profi
         persistentState: pack?.persistentState,
       });
       if (pack !== undefined) await assembled.server.use(pack);
-      return closeOnFailure(assembled.server, () =>
+      const ready = await closeOnFailure(assembled.server, () =>
         withGateway(assembled, options, { settings, audit, health, logger }),
       );
+      return { ready, pack };
     });
   });
   if (hasTasks(ready.server)) health.add('tasks', () => taskHealth(ready.server));
@@ -124,7 +119,7 @@ async function serveProfile({ options, started, profile, worker, logger }: Profi
     if (authentication !== undefined) await warnOfUnreachableData(ready, authentication, logger);
     const policyGuard =
       ready.gateway === undefined
-        ? await enforce(ready, started, authentication)
+        ? await enforce(ready, started, authentication, pack)
         : await protectGateway(ready.gateway, started, authentication, audit);
     // Plugins may print while they load, and stdout belongs to the protocol on stdio.
     const unguard = settings.plugins.length === 0 ? undefined : guardStdout(printed(logger));
@@ -140,6 +135,7 @@ async function serveProfile({ options, started, profile, worker, logger }: Profi
     const { reload } = await import('./reload.ts');
     const served = await serveOverHttp({
       ...{ profile: profile.name, ready, settled, authentication, audit, logger, showSetup, worker },
+      shared: pack?.http,
       async reload(served) {
         await ready.gateway?.reload();
         await reload({ asked: options, started, authentication, policyGuard, logger }, served);
@@ -230,37 +226,6 @@ function unusedFlags({ settings, values }: ResolvedSettings): string[] {
   return idle.length === 0 ? [] : [`${idle.join(', ')}: no effect without --http`];
 }
 
-async function persistentStateOf(
-  settled: ResolvedSettings,
-  worker: Worker | undefined,
-  logger: StreamLogger,
-): Promise<PersistentStatePack | undefined> {
-  const { http, dataDir, profile } = settled.settings;
-  const { key, previousKeys = [] } = http ?? {};
-  if (key === undefined) {
-    if (previousKeys.length === 0) {
-      // Workers need a store that all of them can read.
-      const tasks = worker !== undefined || keepsTasks(settled) ? persistentTasks(dataDir, logger) : undefined;
-      return worker === undefined || tasks === undefined ? tasks : workerState(worker, tasks);
-    }
-    throw new UsageError(
-      'http.previousKeys (MOORING_KEY_PREVIOUS) works only together with a current key. Set MOORING_KEY',
-    );
-  }
-  const { openPersistentState } = await import('./persistent-state.ts');
-  return openPersistentState({ key, previousKeys, profile, folder: dataDir, bus: worker?.bus }, logger);
-}
-
-/** What workers share without a configured key: it lasts as long as the process that started them. */
-async function workerState(worker: Worker, tasks: PersistentStatePack): Promise<PersistentStatePack> {
-  const { store, bus } = worker;
-  return {
-    ...tasks,
-    name: 'worker-state',
-    persistentState: { ...tasks.persistentState, key: await worker.key(), previousKeys: [], store, bus },
-  };
-}
-
 async function authenticationOf({ auth, http }: Settings): Promise<LiveAuthentication | undefined> {
   if (auth === undefined || http?.enabled !== true) return undefined;
   const { createAuthentication } = await import('./authentication.ts');
@@ -275,11 +240,15 @@ async function enforce(
   { server }: AssembledServer,
   { policy }: ReadSettings,
   authentication: Authentication | undefined,
+  shared: PersistentStatePack | undefined,
 ): Promise<PolicyGuard | undefined> {
   if (policy === undefined) return undefined;
   const { enforcePolicy } = await import('./policy.ts');
   const challenge = authentication?.oauth === undefined ? undefined : authentication.challenge;
-  const guard = enforcePolicy(policy, challenge === undefined ? {} : { challenge });
+  const guard = enforcePolicy(policy, {
+    ...(challenge === undefined ? {} : { challenge }),
+    ...(shared?.buckets === undefined ? {} : { buckets: shared.buckets }),
+  });
   await server.use(guard);
   return guard;
 }

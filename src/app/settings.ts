@@ -27,6 +27,8 @@ export interface Settings {
   /** Network limits for plugins and packs, from the policy. */
   readonly network?: NetworkBounds;
   readonly http?: HttpSettings;
+  /** Redis, where replicas share it. Absent: state is in this process, or in the data folder. */
+  readonly redis?: RedisSettings | undefined;
   readonly auth?: AuthSettings | undefined;
   /** Absent: there is no console. */
   readonly console?: ConsoleSettings | undefined;
@@ -99,6 +101,18 @@ export interface HttpSettings {
   readonly key: string | undefined;
   /** Earlier keys, still accepted for reading. */
   readonly previousKeys: readonly string[];
+}
+
+/** Redis or Valkey between replicas. */
+export interface RedisSettings {
+  readonly url: string;
+  readonly password: string | undefined;
+  readonly passwordFile: string | undefined;
+  /** What keys begin with. */
+  readonly prefix: string | undefined;
+  readonly waitReplicas: number;
+  /** How long known sessions are served while it cannot be reached. */
+  readonly maxStaleMs: number;
 }
 
 /** Authentication over HTTP. Absent: all local clients on a loopback address. */

@@ -7,7 +7,9 @@ import type { Pack } from '../engine/ports.ts';
 import type { Server } from '../engine/server.ts';
 import type { TaskStore } from '../engine/tasks/task-store.ts';
 import type { Logger } from '../protocol/logger.ts';
+import type { ApplyOptions } from '../security/policy/index.ts';
 import type { DataFolder } from '../stores/sqlite/index.ts';
+import type { HttpOptions } from '../transports/http.ts';
 import type { ResolvedSettings } from './config/resolve.ts';
 import type { Health } from './health.ts';
 import { makeFolder } from './make-folder.ts';
@@ -17,6 +19,10 @@ import { type PersistentState, profiles } from './profiles/index.ts';
 export interface PersistentStatePack extends Pack<Server> {
   /** For createServer. */
   readonly persistentState: PersistentState;
+  /** For serveHttp. */
+  readonly http?: HttpOptions;
+  /** Counts rate limits of all replicas together. */
+  readonly buckets?: ApplyOptions['buckets'];
   close(): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { parseLevel } from '../../logging/logger.ts';
 import { logLevels } from '../../protocol/model.ts';
 import { defaultProfile, gatewayProfile, profiles } from '../profiles/index.ts';
-import type { AuthSettings, OAuthSettings, PluginSettings, Settings, TlsSettings } from '../settings.ts';
+import type { AuthSettings, OAuthSettings, PluginSettings, RedisSettings, Settings, TlsSettings } from '../settings.ts';
 import { UsageError } from '../usage-error.ts';
 import { dataFolder, type Platform, thisPlatform, userConfigFile } from './folders.ts';
 import { type Option, options } from './options.ts';
@@ -202,6 +202,7 @@ function toSettings(values: SettingValues): Settings {
       key: get('http.key'),
       previousKeys: get<readonly string[] | undefined>('http.previousKeys') ?? [],
     },
+    redis: redisOf(values),
     auth: authOf(values),
     console:
       get('console.enabled') === true
@@ -223,6 +224,36 @@ function tlsOf(values: SettingValues): TlsSettings | undefined {
   if (key === undefined) throw new UsageError('A certificate needs its private key. Add --tls-key FILE');
   if (cert === undefined) throw new UsageError('A private key needs its certificate. Add --tls-cert FILE');
   return { cert, key };
+}
+
+/** A password must not be on the command line, where every user of the machine can read it. */
+function redisOf(values: SettingValues): RedisSettings | undefined {
+  const get = <T>(key: string): T => values.get(key)?.value as T;
+  const url = get<string | undefined>('store');
+  if (url === undefined) {
+    const unused = ['redis.password', 'redis.passwordFile', 'redis.prefix'].find((key) => values.has(key));
+    if (unused === undefined) return undefined;
+    throw new UsageError(`${values.get(unused)?.origin.where ?? unused} has no effect without --store URL`);
+  }
+  if (values.get('store')?.origin.from === 'flag' && /^[^/]*\/\/[^/@]*:[^/@]+@/.test(url)) {
+    throw new UsageError(
+      '--store contains a password, which other users of this machine can read. Set the address in MOORING_REDIS_URL, or ' +
+        'the password in MOORING_REDIS_PASSWORD or in the file of --store-password-file',
+    );
+  }
+  const password = get<string | undefined>('redis.password');
+  const passwordFile = get<string | undefined>('redis.passwordFile');
+  if (password !== undefined && passwordFile !== undefined) {
+    throw new UsageError('MOORING_REDIS_PASSWORD and --store-password-file are both set. Leave one of them out');
+  }
+  return {
+    url,
+    password,
+    passwordFile,
+    prefix: get('redis.prefix'),
+    waitReplicas: get('redis.waitReplicas'),
+    maxStaleMs: get('redis.maxStaleMs'),
+  };
 }
 
 function authOf(values: SettingValues): AuthSettings | undefined {

@@ -31,6 +31,7 @@ export const findingKinds = {
   plugins: { severity: 'error', about: 'a plugin cannot be loaded or lacks a grant' },
   'data-folder': { severity: 'error', about: 'the data folder cannot be created or written' },
   sqlite: { severity: 'error', about: 'SQLite does not work' },
+  redis: { severity: 'error', about: 'Redis cannot be used, or may lose what it stores' },
   tasks: { severity: 'error', about: 'where tasks are stored, and whether they outlive the server' },
   'audit-log': { severity: 'error', about: 'the audit log was changed or cannot be read' },
   clipboard: { severity: 'warning', about: 'the clipboard cannot be used' },

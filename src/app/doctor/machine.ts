@@ -8,6 +8,7 @@ import { ownershipProblem } from '../config/ownership.ts';
 import type { ResolvedSettings } from '../config/resolve.ts';
 import type { HttpSettings } from '../settings.ts';
 import { keepsTasks } from '../task-store.ts';
+import { lookAtRedis } from './check-redis.ts';
 import type { DoctorFinding, FindingId } from './findings.ts';
 
 type CheckOutcome = Pick<DoctorFinding, 'severity' | 'detail' | 'remedy'>;
@@ -35,6 +36,7 @@ const doctorChecks: readonly DoctorCheck[] = [
     look: async ({ settings }) => lookAtFolder(settings.dataDir),
   },
   { id: 'sqlite', group: 'Data', name: 'SQLite', look: async () => lookAtSqlite() },
+  { id: 'redis', group: 'Data', name: 'Redis', look: lookAtRedis },
   { id: 'tasks', group: 'Data', name: 'tasks', look: async (settled) => lookAtTasks(settled) },
   { id: 'audit-log', group: 'Data', name: 'audit log', look: lookAtAudit },
   { id: 'clipboard', group: 'Machine', name: 'clipboard', look: async () => lookAtClipboard() },
@@ -143,7 +145,8 @@ async function lookAtSqlite(): Promise<CheckOutcome> {
 }
 
 function lookAtTasks(settled: ResolvedSettings): CheckOutcome {
-  const { dataDir, http } = settled.settings;
+  const { dataDir, http, redis } = settled.settings;
+  if (redis !== undefined) return ok('in Redis, encrypted');
   if (!keepsTasks(settled)) return ok('only in memory: they end with the server. --data DIR keeps them');
   return ok(http?.key === undefined ? `in ${dataDir}` : `in ${dataDir}, encrypted`);
 }

@@ -82,15 +82,20 @@ export class RedisConnection {
     if (this.#closed) throw wireErrors.storeUnavailable(new Error('The connection to Redis is closed'));
     this.commands++;
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let isOver = false;
     const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => {
+      const giveUp = (): void => {
+        if (isOver) return;
         this.#isSlow = true;
         reject(wireErrors.storeUnavailable(new Error(`Redis did not respond within ${ms} ms`)));
-      }, ms);
+      };
+      // If this process was late itself, the reply has arrived and is read before this.
+      timer = setTimeout(() => setImmediate(giveUp), ms);
     });
     try {
       return await Promise.race([this.#driver.send(args, this.#key).then(this.#replied, this.#failed), late]);
     } finally {
+      isOver = true;
       clearTimeout(timer);
     }
   }

@@ -15,6 +15,7 @@ import { RedisTasks, type RedisTasksOptions } from './tasks.ts';
 
 export { parseRedisAddress, type RedisAddress, type RedisHost, showAddress } from './address.ts';
 export type { RedisBucket } from './buckets.ts';
+export { checkRedis, type RedisFacts } from './check.ts';
 export type { RedisBuckets, RedisBus, RedisEventLog, RedisExpiringStore, RedisTasks, RedisTasksOptions };
 
 export interface RedisOptions extends RedisTasksOptions {

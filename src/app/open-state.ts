@@ -1,0 +1,48 @@
+// Opens what a server stores outside of its own memory: in Redis, in the data folder, or in the process that started the workers.
+
+import type { StreamLogger } from '../logging/logger.ts';
+import type { ResolvedSettings } from './config/resolve.ts';
+import { keepsTasks, type PersistentStatePack, persistentTasks } from './task-store.ts';
+import { UsageError } from './usage-error.ts';
+import type { Worker } from './workers/worker.ts';
+
+/** Undefined: everything is in memory. */
+export async function openState(
+  settled: ResolvedSettings,
+  worker: Worker | undefined,
+  logger: StreamLogger,
+): Promise<PersistentStatePack | undefined> {
+  const { http, dataDir, profile, redis } = settled.settings;
+  const { key, previousKeys = [] } = http ?? {};
+  if (redis !== undefined && http?.enabled === true) {
+    if (key === undefined) {
+      throw new UsageError(
+        '--store needs a key that all replicas share. Set MOORING_KEY; you can create one with: openssl rand -base64 32',
+      );
+    }
+    const { openSharedState } = await import('./shared-state.ts');
+    return openSharedState(redis, { key, previousKeys, profile }, logger);
+  }
+  if (key === undefined) {
+    if (previousKeys.length === 0) {
+      // Workers need a store that all of them can read.
+      const tasks = worker !== undefined || keepsTasks(settled) ? persistentTasks(dataDir, logger) : undefined;
+      return worker === undefined || tasks === undefined ? tasks : workerState(worker, tasks);
+    }
+    throw new UsageError(
+      'http.previousKeys (MOORING_KEY_PREVIOUS) works only together with a current key. Set MOORING_KEY',
+    );
+  }
+  const { openPersistentState } = await import('./persistent-state.ts');
+  return openPersistentState({ key, previousKeys, profile, folder: dataDir, bus: worker?.bus }, logger);
+}
+
+/** What workers share without a configured key: it lasts as long as the process that started them. */
+async function workerState(worker: Worker, tasks: PersistentStatePack): Promise<PersistentStatePack> {
+  const { store, bus } = worker;
+  return {
+    ...tasks,
+    name: 'worker-state',
+    persistentState: { ...tasks.persistentState, key: await worker.key(), previousKeys: [], store, bus },
+  };
+}
