@@ -20,6 +20,8 @@ import { fileURLToPath } from 'node:url';
  * @property {string} [needsFile]  of our own build
  * @property {'json' | 'sse'} [shape]  HTTP: what a POST is answered with
  * @property {string} [accepts]  HTTP: media types to ask for, where they are not both
+ * @property {string[]} [needsPrograms]  of the system
+ * @property {'mooring'} [counts]  HTTP: the figures are those of the processes of our program that it has started
  * @property {boolean} [streams]  HTTP: keeps streams open and can publish a change to them
  */
 
@@ -199,6 +201,21 @@ const guard = Object.entries(guards).map(([id, name]) => ({
 }));
 
 /** @type {Contestant[]} */
+const scale = [
+  { id: 'mooring', name: 'one process' },
+  { id: 'workers-1', name: '--workers 1', env: { BENCH_ARGS: '--workers 1' } },
+  { id: 'workers-2', name: '--workers 2', env: { BENCH_ARGS: '--workers 2' } },
+  { id: 'redis', name: 'one process, Redis', env: { BENCH_REDIS: 'true' }, needsPrograms: ['redis-server'] },
+].map((each) => ({
+  ...each,
+  file: 'scale.mjs',
+  eras: both,
+  shape: /** @type {const} */ ('json'),
+  counts: /** @type {const} */ ('mooring'),
+  needsExport: 'serveHttp',
+}));
+
+/** @type {Contestant[]} */
 const schema = [
   { id: 'mooring', name: 'mooring' },
   { id: 'same', name: 'mooring, the same again' },
@@ -232,11 +249,15 @@ export const packageFolder = (name) =>
     .find((folder) => existsSync(`${folder}/package.json`));
 
 /** What keeps a contestant from running, in words. @param {Contestant} contestant @returns {string | undefined} */
-function obstacle({ needs = [], needsExport, needsFile }) {
+function obstacle({ needs = [], needsExport, needsFile, needsPrograms = [] }) {
   if (needsExport && !ours) return 'dist/ is missing: run `npm run build`';
   if (needsExport && !ours?.[needsExport]) return `the build has no ${needsExport}`;
   if (needsFile && !existsSync(new URL(needsFile, build))) return `the build has no ${needsFile}`;
-  const missing = needs.filter((name) => packageFolder(name) === undefined);
+  const folders = (process.env.PATH ?? '').split(':');
+  const missing = [
+    ...needs.filter((name) => packageFolder(name) === undefined),
+    ...needsPrograms.filter((name) => !folders.some((folder) => existsSync(`${folder}/${name}`))),
+  ];
   return missing.length > 0 ? `not installed: ${missing.join(', ')}` : undefined;
 }
 
@@ -286,7 +307,19 @@ const gateway = [
   })),
 ];
 
-export const contestants = { stdio, http, guard, schema, client, notes, profiles, tasks, console: consoles, gateway };
+export const contestants = {
+  stdio,
+  http,
+  guard,
+  schema,
+  client,
+  notes,
+  profiles,
+  tasks,
+  console: consoles,
+  gateway,
+  scale,
+};
 export const peerPackages = [
   ...new Set([...stdio, ...http, ...client, ...notes, ...gateway].flatMap(({ needs = [] }) => needs)),
 ];

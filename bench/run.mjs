@@ -16,6 +16,7 @@ import { guard } from './suites/guard.mjs';
 import { http } from './suites/http.mjs';
 import { notes } from './suites/notes.mjs';
 import { profiles } from './suites/profiles.mjs';
+import { scale } from './suites/scale.mjs';
 import { schema } from './suites/schema.mjs';
 import { sessions } from './suites/sessions.mjs';
 import { start } from './suites/start.mjs';
@@ -38,6 +39,7 @@ const suites = [
   tasks,
   gateway,
   consoleSuite,
+  scale,
 ];
 const usage = `node bench/run.mjs [suite…] [options]
 

@@ -135,6 +135,16 @@ const perEra = (era) => {
       as: 'share',
       value: (rows) => figure(ours(rows, era, 'rate-audit'), 'echoShare', 'median'),
     },
+    ...['workers-1', 'redis'].map((id) => ({
+      suite: 'scale',
+      text: `${on}: CPU of a call ${id === 'redis' ? 'with Redis' : 'with --workers 1'}, above one process`,
+      at: /** @type {const} */ ('most'),
+      goal: 5,
+      as: /** @type {const} */ ('above'),
+      unit: 'µs',
+      value: (/** @type {Row[]} */ rows) =>
+        relation(ours(rows, era, id), ours(rows, era), { metric: 'cpuUs', pick: 'min', as: 'above' }),
+    })),
     {
       suite: 'console',
       text: `${on}: CPU of a call with a console that no page watches, above one without`,

@@ -4,7 +4,7 @@ import { Agent, request as httpRequest } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { pathOf } from '../contestants.mjs';
 import { Lane, Stream } from './lane.mjs';
-import { cpuMicros, launch, rssMb, stop, within } from './process.mjs';
+import { cpuMicros, launch, programProcesses, rssMb, stop, within } from './process.mjs';
 import {
   badArguments,
   calls,
@@ -33,6 +33,7 @@ export class HttpClient {
   #asks;
   #accepts;
   #child;
+  #counts;
   #port = 0;
   /** @type {number[]} */
   #ports = [];
@@ -45,11 +46,13 @@ export class HttpClient {
     this.#era = era;
     this.#shape = contestant.shape;
     this.#asks = contestant.asks;
+    this.#counts = contestant.counts;
     this.#accepts = contestant.accepts ?? 'application/json, text/event-stream';
     this.#child = launch(pathOf(contestant), {
       env: { ...contestant.env, BENCH_ERA: era },
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       nodeArgs: ['--expose-gc', '--import', hook, ...nodeArgs],
+      manyCores: contestant.counts === 'mooring',
     });
   }
 
@@ -180,11 +183,18 @@ export class HttpClient {
   }
 
   get cpuMicros() {
-    return cpuMicros(/** @type {number} */ (this.#child.pid));
+    return this.#sum(cpuMicros);
   }
 
   get rssMb() {
-    return rssMb(/** @type {number} */ (this.#child.pid));
+    return this.#sum(rssMb);
+  }
+
+  /** @param {(pid: number) => number} measure */
+  #sum(measure) {
+    const pid = /** @type {number} */ (this.#child.pid);
+    const pids = this.#counts === 'mooring' ? programProcesses(pid) : [pid];
+    return pids.reduce((sum, each) => sum + measure(each), 0);
   }
 
   /** Ends the server gently enough for it to write a profile. */

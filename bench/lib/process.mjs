@@ -7,6 +7,11 @@ if (!existsSync('/proc/self/task')) throw new Error('The bench reads CPU time fr
 
 const canPin = availableParallelism() > 1 && (existsSync('/usr/bin/taskset') || existsSync('/bin/taskset'));
 const serverCore = '0';
+/** Without the one of the load. */
+export const serverCores = canPin ? availableParallelism() - 1 : availableParallelism();
+const allServerCores = Array.from({ length: availableParallelism() }, (_, n) => n)
+  .filter((n) => n !== 1)
+  .join(',');
 const loadCore = '1';
 
 /** The bench process is the load: it moves to the other core once, before the first server starts. */
@@ -19,10 +24,12 @@ export const onLoadCore = (argv) => (canPin ? ['taskset', '-c', loadCore, ...arg
 
 /**
  * @param {string} file
- * @param {{ env?: Record<string, string>, stdio: import('node:child_process').StdioOptions, nodeArgs?: string[] }} options
+ * @param {{ env?: Record<string, string>, stdio: import('node:child_process').StdioOptions, nodeArgs?: string[],
+ *   manyCores?: boolean }} options  manyCores: all cores but that of the load, for servers with several processes
  */
-export function launch(file, { env, stdio, nodeArgs = [] }) {
-  const command = [...(canPin ? ['taskset', '-c', serverCore] : []), process.execPath, ...nodeArgs, file];
+export function launch(file, { env, stdio, nodeArgs = [], manyCores = false }) {
+  const cores = manyCores ? allServerCores : serverCore;
+  const command = [...(canPin ? ['taskset', '-c', cores] : []), process.execPath, ...nodeArgs, file];
   const child = spawn(command[0], command.slice(1), {
     env: { ...process.env, NODE_ENV: 'production', ...env },
     stdio,
@@ -61,6 +68,16 @@ export function cpuMicros(/** @type {number} */ pid) {
 export function rssMb(pid) {
   const kb = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Number(kb) / 1024;
+}
+
+/** All processes of our program below one, in any depth. @param {number} pid @returns {number[]} */
+export function programProcesses(pid) {
+  const children = readdirSync(`/proc/${pid}/task`)
+    .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
+    .filter((child) => child.trim() !== '')
+    .map(Number);
+  const ours = children.filter((child) => readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('dist/cli.js'));
+  return ours.flatMap((child) => [child, ...programProcesses(child)]);
 }
 
 /** How many processes have this one as their parent. @param {number} pid */

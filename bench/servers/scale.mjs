@@ -1,0 +1,62 @@
+// `mooring serve everything --http` with the tools of the bench. BENCH_ARGS has further arguments; with BENCH_REDIS, a Redis of its
+// own is started first and is the store.
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { listening } from './control.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'bench-scale-'));
+const config = join(folder, 'mooring.json');
+const source = fileURLToPath(new URL('scale-plugin', import.meta.url));
+writeFileSync(config, JSON.stringify({ profile: 'everything', plugins: [{ source }] }), { mode: 0o600 });
+
+/** @type {import('node:child_process').ChildProcess[]} */
+const children = [];
+const end = () => {
+  for (const child of children) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+  process.exit();
+};
+// The bench ends its servers without a message.
+process.once('disconnect', end);
+
+/** @returns {Promise<number>} */
+const freePort = () =>
+  new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = /** @type {import('node:net').AddressInfo} */ (probe.address());
+      probe.close(() => resolve(port));
+    });
+  });
+
+/** @type {Record<string, string>} */
+const store = {};
+if (process.env.BENCH_REDIS === 'true') {
+  const port = await freePort();
+  const redis = spawn('redis-server', ['--port', String(port), '--save', '', '--dir', folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(redis);
+  await new Promise((resolve) => redis.stdout.on('data', (text) => /Ready to accept/.test(String(text)) && resolve(0)));
+  Object.assign(store, {
+    MOORING_REDIS_URL: `redis://127.0.0.1:${port}`,
+    MOORING_KEY: randomBytes(32).toString('base64'),
+  });
+}
+const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+const args = (process.env.BENCH_ARGS ?? '').split(' ').filter((each) => each !== '');
+const program = spawn(process.execPath, [cli, 'serve', '--http', '--port', '0', ...args], {
+  env: { ...process.env, ...store, MOORING_CONFIG: config, MOORING_DATA: join(folder, 'data'), NODE_OPTIONS: '' },
+  stdio: ['ignore', 'ignore', 'pipe'],
+});
+children.push(program);
+program.once('exit', end);
+createInterface({ input: program.stderr }).on('line', (line) => {
+  const port = /listening on http:\/\/[^:]+:(\d+)/.exec(line)?.[1];
+  if (port !== undefined) listening(Number(port));
+});
