@@ -86,6 +86,7 @@ test('every example is tested', () => {
   expect(readdirSync(join(root, 'examples')).sort()).toEqual([
     'booking.mjs',
     'client.mjs',
+    'deploy', // test/scale/deployment.test.ts
     'filesystem.mjs', // test/client/filesystem-example.test.ts
     'memory.mjs', // test/cli/memory-example.test.ts
     'mooring.json',
