@@ -40,10 +40,10 @@ test('an owner does not take over what another has registered', async () => {
   expect((await client.call('own')).result.content).toMatchObject([{ text: 'of the server' }]);
 });
 
-test('arguments are passed on without validation, and unlisted tools can be called', async () => {
+test('arguments are passed on without validation, and listed tools can be called', async () => {
   const server = serverOf();
   const run = (args: unknown) => JSON.stringify(args);
-  server.replaceEntries({}, { tools: [relayedTool({ name: 'hidden', inputSchema }, { run, unlisted: true })] });
+  server.replaceEntries({}, { tools: [relayedTool({ name: 'hidden', inputSchema }, { run, listed: false })] });
   const client = await TestClient.open(server);
   expect((await client.request('tools/list')).result.tools).toEqual([]);
   expect((await client.call('hidden', { n: 'text', more: 1 })).result.content).toMatchObject([
