@@ -40,7 +40,7 @@ test('an owner does not take over what another has registered', async () => {
   expect((await client.call('own')).result.content).toMatchObject([{ text: 'of the server' }]);
 });
 
-test('arguments are passed on without validation, and listed tools can be called', async () => {
+test('arguments are passed on without validation, and tools that are not listed can be called', async () => {
   const server = serverOf();
   const run = (args: unknown) => JSON.stringify(args);
   server.replaceEntries({}, { tools: [relayedTool({ name: 'hidden', inputSchema }, { run, listed: false })] });
