@@ -96,7 +96,7 @@ describe.skipIf(!hasRedis())('three processes with one Redis', () => {
     }
   });
 
-  test('changes reach every stream once, wherever they happen and whoever has the stream', {
+  test('changes reach every stream once, wherever they happen and whichever process has the stream', {
     timeout: 120_000,
   }, async () => {
     const streams: EventReader[] = [];

@@ -60,10 +60,6 @@ export async function connectRedis(options: DriverOptions): Promise<Driver> {
     pingInterval: pingMs,
     maintNotifications: 'disabled' as const,
   };
-  const connected = <T>(client: T): T => {
-    isConnected = true;
-    return client;
-  };
   const [first] = address.hosts;
   if (address.kind === 'sentinel') {
     const client = library.createSentinel({
@@ -82,7 +78,8 @@ export async function connectRedis(options: DriverOptions): Promise<Driver> {
       scanInterval: 1_000,
     });
     client.on('error', onError);
-    connected(await client.connect());
+    await client.connect();
+    isConnected = true;
     return {
       send: (args) => client.sendCommand(false, [...args]) as unknown as Promise<Reply>,
       close: () => void client.destroy(),
@@ -96,7 +93,8 @@ export async function connectRedis(options: DriverOptions): Promise<Driver> {
       RESP: 2,
     });
     client.on('error', onError);
-    connected(await client.connect());
+    await client.connect();
+    isConnected = true;
     return {
       send: (args, key) => client.sendCommand(key, false, [...args]) as unknown as Promise<Reply>,
       close: () => void client.destroy(),
@@ -104,7 +102,8 @@ export async function connectRedis(options: DriverOptions): Promise<Driver> {
   }
   const client = library.createClient({ ...common, socket: { ...socket, ...first } });
   client.on('error', onError);
-  connected(await client.connect());
+  await client.connect();
+  isConnected = true;
   return {
     send: (args) => client.sendCommand([...args]) as unknown as Promise<Reply>,
     close: () => client.destroy(),
