@@ -95,7 +95,7 @@ export interface Call extends RequestInfo {
 export interface CallTask {
   /** Undefined until the call is a task. */
   readonly id: string | undefined;
-  /** Its client waits for the result, so that it never becomes a task. */
+  /** Its client waits for the result, so that `detach` does not make it a task. */
   readonly isInline?: boolean;
   /** How often the handler was started, this time included. */
   readonly attempt: number;

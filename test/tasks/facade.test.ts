@@ -262,6 +262,19 @@ test('a task belongs to its caller: another one finds nothing', async () => {
   expect((await modern.request('tasks/get', { taskId })).result.status).toBe('working');
 });
 
+test('a handler cannot detach a call of a client without tasks by itself', async () => {
+  const server = serverWith({ facade: true });
+  server.tool('work', {
+    task: { start: 'on-detach' },
+    run: async (_args, ctx) => {
+      const { mayDetach } = ctx;
+      await ctx.detach();
+      return `${mayDetach} ${ctx.task === undefined}`;
+    },
+  });
+  expect(textOf(await (await Client.open(server, '2025-11-25')).call('work'))).toBe('false true');
+});
+
 test('work of another system is answered with an id at once; so is a tool that must not run twice', async () => {
   const server = serverWith({ facade: true });
   server.tool('build', { task: { start: 'external' }, run: (_args, ctx) => ctx.external('job-7') });

@@ -97,7 +97,6 @@ export class TaskRun implements CallTask {
   get id(): string | undefined {
     return this.#record?.id;
   }
-
   get attempt(): number {
     return this.#record?.attempt ?? 1;
   }
@@ -108,7 +107,6 @@ export class TaskRun implements CallTask {
   get signal(): AbortSignal {
     return this.#call.signal;
   }
-
   get modelAnswers(): boolean {
     return this.#record?.context.modelAnswers ?? this.#facade?.modelAnswers ?? false;
   }
@@ -118,10 +116,13 @@ export class TaskRun implements CallTask {
     return callerKey(this.#call.peer);
   }
 
+  /** A client without tasks waits for the result. */
+  get isInline(): boolean {
+    return this.#facade !== undefined && this.#record === undefined;
+  }
   get isOver(): boolean {
     return this.#isOver;
   }
-
   get isInStep(): boolean {
     return this.#inputs?.isInStep === true;
   }
