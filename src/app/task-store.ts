@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pack } from '../engine/ports.ts';
 import type { Server } from '../engine/server.ts';
-import type { TaskStore } from '../engine/tasks/task-store.ts';
+import type { TaskRecord, TaskStore } from '../engine/tasks/task-store.ts';
 import type { Logger } from '../protocol/logger.ts';
 import type { ApplyOptions } from '../security/policy/index.ts';
 import type { DataFolder } from '../stores/sqlite/index.ts';
@@ -66,6 +66,8 @@ class FolderTaskStore implements TaskStore {
   readonly #logger: Logger;
   readonly #listeners = new Set<(id: string) => void>();
   #opening: Promise<DataFolder> | undefined;
+  /** Once it is open. */
+  #tasks: TaskStore | undefined;
   #unwatch: (() => void) | undefined;
 
   constructor(folder: string, logger: Logger) {
@@ -74,7 +76,8 @@ class FolderTaskStore implements TaskStore {
   }
 
   create: TaskStore['create'] = async (record) => (await this.#open()).create(record);
-  read: TaskStore['read'] = async (id) => (await this.#existing())?.read(id);
+  // Without a promise once the folder is open: clients poll.
+  read: TaskStore['read'] = (id) => (this.#tasks === undefined ? this.#readLater(id) : this.#tasks.read(id));
   change: TaskStore['change'] = async (...given) => (await this.#existing())?.change(...given) ?? 'gone';
   claim: TaskStore['claim'] = async (...given) => (await this.#existing())?.claim(...given) ?? [];
   renew: TaskStore['renew'] = async (...given) => (await this.#existing())?.renew(...given) ?? [];
@@ -95,6 +98,10 @@ class FolderTaskStore implements TaskStore {
     await (await this.#opening?.catch(() => undefined))?.close();
   }
 
+  async #readLater(id: string): Promise<TaskRecord | undefined> {
+    return (await this.#existing())?.read(id);
+  }
+
   /** The store, if there is a database: without one there are no tasks to find. */
   async #existing(): Promise<TaskStore | undefined> {
     return this.#opening === undefined && !existsSync(join(this.#folder, 'mooring.db')) ? undefined : this.#open();
@@ -112,6 +119,7 @@ class FolderTaskStore implements TaskStore {
       makeFolder(this.#folder);
       // The last good copy is made by the store of notes in the same folder.
       const data = await openDataFolder(this.#folder, { logger: this.#logger, backupAfterMs: 0 });
+      this.#tasks = data.tasks;
       this.#unwatch = data.tasks.watch((id) => {
         for (const listener of this.#listeners) listener(id);
       });
