@@ -1,7 +1,7 @@
 // Turns the content of configuration files into a `GatewayConfig`: checks our keys, fills in defaults, gives every server
 // its slug. Reading files and expanding variables comes before, in the application.
 
-import { canonicalJson, compileSchema, type Issue, type JsonSchema } from '../../schema/index.ts';
+import { canonicalJson, compileSchema, type Issue, type JsonSchema, type Validator } from '../../schema/index.ts';
 import { slugOf } from '../names/index.ts';
 import { type ConfigNote, type DecodeOptions, decodeUpstream, type WrittenUpstream } from './decode-upstream.ts';
 import { decodeView } from './decode-view.ts';
@@ -85,8 +85,16 @@ function ownKeys(written: unknown): unknown {
   return isObject(written) ? (written['mooring'] ?? {}) : {};
 }
 
+const validators = new Map<JsonSchema, Validator>();
+
 async function check(schema: JsonSchema, value: unknown): Promise<readonly Issue[]> {
-  const { validator } = compileSchema(schema, { direction: 'input', where: 'gateway configuration' });
+  // Most entries have no keys of ours: the validator is not loaded for them.
+  if (isObject(value) && Object.keys(value).length === 0) return [];
+  let validator = validators.get(schema);
+  if (validator === undefined) {
+    ({ validator } = compileSchema(schema, { direction: 'input', where: 'gateway configuration' }));
+    validators.set(schema, validator);
+  }
   const result = await validator.validate(value);
   return result.ok ? [] : result.issues;
 }

@@ -4,8 +4,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { canonicalJson } from '../../schema/index.ts';
-import { fingerprintOf, type PinnedDefinition, sha256 } from './fingerprint.ts';
+import { type PinnedDefinition, sha256 } from './fingerprint.ts';
 
 /** One acceptance of one definition. */
 export interface Acceptance {
@@ -58,6 +57,7 @@ export function readPinFile(file: string): PinContent {
     definitions?: object;
     seen?: object;
     head?: unknown;
+    digest?: unknown;
   };
   try {
     data = JSON.parse(readFileSync(file, 'utf8'));
@@ -73,15 +73,17 @@ export function readPinFile(file: string): PinContent {
   });
   if (data.head !== head) throw damaged(file, 'its last entry was changed or removed');
   const definitions = (data.definitions ?? {}) as PinContent['definitions'];
-  for (const [fingerprint, definition] of Object.entries(definitions)) {
-    if (fingerprintOf(definition) !== fingerprint)
-      throw damaged(file, `the definition of ${definition.name} was changed`);
-  }
+  if (data.digest !== digestOf(definitions)) throw damaged(file, 'an accepted definition was changed');
   return { acceptances, definitions, seen: (data.seen ?? {}) as PinContent['seen'] };
 }
 
-function hashOf(acceptance: Acceptance, prev: string): string {
-  return sha256(prev + canonicalJson(acceptance));
+// Plain JSON in a fixed order: this runs for every tool at each start.
+function hashOf({ server, slug, tool, fingerprint, content, at, by }: Acceptance, prev: string): string {
+  return sha256(prev + JSON.stringify([server, slug, tool, fingerprint, content, at, by]));
+}
+
+function digestOf(definitions: PinContent['definitions']): string {
+  return sha256(JSON.stringify(definitions));
 }
 
 function damaged(file: string, why: string): PinFileError {
@@ -98,7 +100,7 @@ export function writePinFile(file: string, { acceptances, definitions, seen }: P
     prev = hashOf(each, prev);
     return linked;
   });
-  const text = `${JSON.stringify({ version: 1, acceptances: chained, definitions, seen, head: prev }, null, 1)}\n`;
+  const text = `${JSON.stringify({ version: 1, acceptances: chained, head: prev, definitions, digest: digestOf(definitions), seen }, null, 1)}\n`;
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const fresh = `${file}.${process.pid}`;
   writeFileSync(fresh, text, { mode: 0o600 });
