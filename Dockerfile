@@ -7,7 +7,7 @@ COPY . .
 RUN npm ci --ignore-scripts \
   && npm run -s build \
   && npm pack --ignore-scripts --pack-destination /tmp \
-  && npm install --global --omit=dev --ignore-scripts --prefix /opt/mooring /tmp/mooring-*.tgz
+  && npm install --global --omit=dev --ignore-scripts --prefix /opt/mooring /tmp/mooring-*.tgz @redis/client@6
 
 FROM node:22-bookworm-slim
 COPY --from=build /opt/mooring /opt/mooring
