@@ -89,7 +89,7 @@ test('every file that the page about the architecture names exists', () => {
   expect(named.filter((name) => !exists(name) && name !== 'limits.test.ts')).toEqual([]);
 });
 
-test('the API reference is current; `npm run docs:api` writes it', () => {
+test('the API reference is current; `npm run docs:api` writes it', { timeout: 120_000 }, () => {
   const fresh = join(root, '.tmp/api');
   execFileSync(process.execPath, [join(root, 'scripts/api-docs.mjs'), '--outdir', fresh]);
   const folder = join(root, 'docs/reference/api');

@@ -18,8 +18,8 @@ const help = `Usage: mooring doctor [target …] [options]
 
 Finds out what does not work, and says what to do about it.
 
-Without a target it checks this machine (Node.js, settings, plugins, data folder, SQLite, Redis, audit log, clipboard, D-Bus,
-HTTP port, and each layer of the sandbox), and then every server that is configured in an AI client.
+Without a target it checks this machine (Node.js, settings, plugins, data folder, SQLite, Redis, audit log, clipboard,
+D-Bus, HTTP port, and each layer of the sandbox), and then every server that is configured in an AI client.
 A target is a URL, a command line in quotes, a configuration file of any client, the name of a client, a Mooring
 profile, or a name in "mcpServers" of the configuration. Servers are started and their tools listed; none is called.
 
