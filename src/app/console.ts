@@ -11,6 +11,7 @@ import type { Authentication } from './authentication.ts';
 import { listSettings } from './config/list-settings.ts';
 import type { ResolvedSettings } from './config/resolve.ts';
 import { searchAudit } from './console-audit.ts';
+import { tryAnnounceRunning } from './running-consoles.ts';
 import type { ConsoleSettings } from './settings.ts';
 import { clientSnippets } from './setup-text.ts';
 import { UsageError } from './usage-error.ts';
@@ -64,9 +65,17 @@ function snippetsFor(url: string | undefined, authenticated: boolean): { title: 
 }
 
 /** Prints where the console is. At any log level: the link is of no use in a log. */
-export async function announceConsole(console: Console, url: string, logger: StreamLogger): Promise<void> {
+export async function announceConsole(
+  console: Console,
+  title: string,
+  url: string,
+  logger: StreamLogger,
+): Promise<void> {
   await logger.flush();
-  process.stderr.write(`console on ${console.link(new URL(url).origin)}\n`);
+  const link = console.link(new URL(url).origin);
+  process.stderr.write(`console on ${link}\n`);
+  // Without a token there is nothing that a file could keep.
+  if (console.token !== undefined) tryAnnounceRunning(title, link);
 }
 
 /** Opens the console on a loopback port. If that fails, the server works without it. */
@@ -82,6 +91,7 @@ export async function consoleBesideStdio(
   try {
     const { link } = await console.listen({ port });
     process.stderr.write(`console on ${link}\n`);
+    tryAnnounceRunning(server.name, link);
     await server.use({ name: 'console', install: () => {}, close: () => console.close() });
   } catch (error) {
     await console.close();

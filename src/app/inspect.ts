@@ -12,6 +12,7 @@ import {
   openRecording,
 } from '../console/inspect/index.ts';
 import { openBrowser } from './open-browser.ts';
+import { tryAnnounceRunning } from './running-consoles.ts';
 import type { NamedTarget } from './targets.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -77,7 +78,10 @@ export async function inspectWrapped(command: readonly string[], settings: Inspe
   const { console, ended } = creating(recordFile, () => inspectCommand(command, { readOnly, raw, recordFile }));
   // The command runs already: the client must not wait for the console, nor fail because of it.
   console.listen({ port: settings.port }).then(
-    ({ link }) => process.stderr.write(`console on ${link}\n`),
+    ({ link }) => {
+      process.stderr.write(`console on ${link}\n`);
+      tryAnnounceRunning(command.join(' '), link);
+    },
     (error: Error) => process.stderr.write(`mooring: the console cannot be opened: ${error.message}\n`),
   );
   try {
@@ -132,6 +136,7 @@ async function untilStopped(console: Console, { port, open }: InspectSettings): 
     throw new UsageError(`Port ${port} is already in use. Choose another with --port N`);
   });
   process.stderr.write(`console on ${link}\n`);
+  tryAnnounceRunning('mooring inspect', link);
   if (open) openBrowser(oneTimeLink());
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());

@@ -66,7 +66,7 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
       const { addressForClients } = await import('./setup-text.ts');
       listening = addressForClients(served.url, options.publicUrl, options.path ?? '/mcp');
       const { announceConsole } = await import('./console.ts');
-      await announceConsole(console, listening, logger);
+      await announceConsole(console, ready.server.name, listening, logger);
     }
     await printSetup(served.url, settled, authentication !== undefined, showSetup, logger);
     return served;

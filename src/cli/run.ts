@@ -75,6 +75,11 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'see and try any server in the browser',
     load: () => import('./commands/inspect.ts'),
   },
+  console: {
+    group: 'Use a server',
+    about: 'open the console of a server that runs',
+    load: () => import('./commands/console.ts'),
+  },
   ping: {
     group: 'Use a server',
     about: 'show its name, protocol revision and response times',

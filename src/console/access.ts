@@ -13,7 +13,7 @@ const operateScope = 'console:operate';
 /** Wrong tokens of one address within a minute; more get 429. Stops programs on this machine from guessing. */
 const maxWrongTokens = 5;
 const windowMs = 60_000;
-/** A code is exchanged by the page that was just opened. Later, whoever finds it in a log gets nothing. */
+/** A code is exchanged by the page that was just opened. Later it is of no use, for example in a log. */
 const codeMs = 60_000;
 /** Stops a program that opens pages again and again from filling the memory. */
 const maxCodes = 100;

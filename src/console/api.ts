@@ -2,6 +2,7 @@
 // nothing else outside its folder.
 //
 //   POST exchange                  { code } → { token }: the code of a link that was opened by a program, once; no token needed
+//   POST codes                     → { code }: for a link that works once
 //   GET  state                     ConsoleState
 //   GET  feed?after=N              event stream of FeedBatch, from entry N on
 //   GET  entries/N                 FeedEntry with its whole text

@@ -161,6 +161,7 @@ export class Routes {
 
   readonly #routes: readonly ApiRoute[] = [
     view('GET', /^state$/, ({ user, exchange }) => this.#state(user, exchange)),
+    view('POST', /^codes$/, () => ({ code: this.#options.access.createCode() })),
     view('GET', /^feed$/, (request) => this.#feed(request)),
     view('GET', /^entries\/(\d{1,15})$/, ({ parts: [number] }) => {
       return this.#source.feed.ring.get(Number(number)) ?? missing('This message is not in the buffer any more');

@@ -9,6 +9,7 @@ import { ConsoleClient, rawRequest } from './console-client.ts';
 
 /** Every route of the API. */
 const routes = [
+  'POST codes',
   'GET state',
   'GET feed?after=0',
   'GET entries/1',

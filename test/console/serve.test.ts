@@ -1,6 +1,6 @@
 // `mooring serve --console`: on HTTP, beside stdio, and switched off.
 
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -133,4 +133,27 @@ test('without --console no file of it is loaded', async () => {
   };
   expect((await loaded(['serve', 'everything'])).filter((file) => ofConsole.has(file))).toEqual([]);
   expect((await loaded(['serve', 'everything', '--console'])).filter((file) => ofConsole.has(file))).not.toEqual([]);
+});
+
+test('a console beside a pipe is found by "mooring console", with a link that only its user can read', async () => {
+  const folder = home.file('run');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const env = { XDG_RUNTIME_DIR: folder };
+  expect(await home.run(['console'], { env })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('No console'),
+  });
+  const { client, child, said } = await startConsole(home, ['serve', 'everything', '--console'], { env });
+  const link = await said('console on ');
+  const { stdout } = await home.run(['console', '--json'], { env });
+  const { consoles } = JSON.parse(stdout) as { consoles: { pid: number; link: string }[] };
+  expect(consoles).toMatchObject([{ pid: child.pid, link }]);
+  expect(statSync(join(folder, 'mooring', `console-${child.pid}.json`)).mode & 0o777).toBe(0o600);
+  const { code } = await client.post<{ code: string }>('codes', {});
+  const { token } = await client.post<{ token: string }>('exchange', { code });
+  expect(token).not.toBe(client.token);
+  child.stdin?.end();
+  await endOf(child);
+  expect((await home.run(['console', '--list'], { env })).code).toBe(1);
+  expect(readdirSync(join(folder, 'mooring'))).toEqual([]);
 });

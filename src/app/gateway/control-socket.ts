@@ -91,7 +91,7 @@ export async function openControlSocket(
 }
 
 /** Creates the folder for this user only; another user's folder of the same name is rejected. */
-function makePrivate(folder: string): void {
+export function makePrivate(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { uid, mode } = lstatSync(folder);
   if (uid !== process.getuid?.() || !lstatSync(folder).isDirectory()) {

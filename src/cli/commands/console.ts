@@ -1,0 +1,61 @@
+// mooring console: finds the consoles that run, and opens one in the browser.
+
+import { oneTimeLink, runningConsoles } from '../../app/running-consoles.ts';
+import { lineForTerminal } from '../../app/untrusted-text.ts';
+import { UsageError } from '../../app/usage-error.ts';
+import { readArgs } from '../parse-args.ts';
+import { openOutput } from '../ui/output.ts';
+
+const help = `Usage: mooring console [PID] [options]
+
+Lists the consoles of your servers that run now, and opens one in the browser: the only one, or that of PID.
+A server has a console if it was started with --console or by "mooring inspect", also by a client.
+
+Options:
+  --list       only list them, with their links; everyone who has a link can use the console
+  --json       the same as JSON
+  -h, --help   show this help
+`;
+
+const flags = {
+  list: { type: 'boolean' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArgs('console', args, flags);
+  const out = openOutput();
+  if (values.help === true) {
+    out.write(help);
+    return 0;
+  }
+  const [pid, ...more] = positionals;
+  if (more.length > 0) throw new UsageError('Usage: mooring console [PID]. See "mooring console --help"');
+  const running = runningConsoles().filter((each) => pid === undefined || String(each.pid) === pid);
+  if (values.json === true) {
+    out.json({ consoles: running });
+    return 0;
+  }
+  if (running.length === 0) {
+    out.info(
+      pid === undefined
+        ? 'No console is running. Start a server with --console, or use "mooring inspect <server>"\n'
+        : `No console runs as process ${pid}. "mooring console" lists them\n`,
+    );
+    return 1;
+  }
+  const [only] = running;
+  if (values.list === true || running.length > 1 || only === undefined) {
+    for (const { pid: each, title, link } of running) {
+      const shown = values.list === true ? `  ${link}` : '';
+      out.write(`${String(each).padEnd(8)}${lineForTerminal(title)}${shown}\n`);
+    }
+    if (values.list !== true) out.info('Several consoles are running: "mooring console PID" opens one\n');
+    return 0;
+  }
+  const { openBrowser } = await import('../../app/open-browser.ts');
+  openBrowser(await oneTimeLink(only));
+  out.info(`Opening the console of ${lineForTerminal(only.title)} in your browser\n`);
+  return 0;
+}
