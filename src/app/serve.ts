@@ -29,7 +29,7 @@ import type { Worker } from './workers/worker.ts';
 export interface ServeOptions extends SettingsInput {
   /** Prints how to connect clients once the server listens on HTTP. */
   readonly showSetup?: boolean;
-  /** Servers to offer: alone with the profile `gateway`, otherwise besides what the profile has. */
+  /** Servers to offer: nothing else with the profile `gateway`, otherwise besides what the profile has. */
   readonly gateway?: GatewayInput & { readonly view?: string };
 }
 

@@ -94,7 +94,7 @@ export class UriRoutes {
     return this.#templates.get(template) === slug ? template : qualifyUri(slug, template);
   }
 
-  /** The server and its own spelling of a template, for completion. */
+  /** The server and its own form of a template, for completion. */
   routeTemplate(template: string): UriRoute | undefined {
     const qualified = this.#split(template);
     if (qualified !== undefined) return qualified;

@@ -31,7 +31,7 @@ test('a pasted file is one server on stdio: names have a prefix, calls reach the
   });
 });
 
-test('several files, VS Code spelling, and a file of settings together', async () => {
+test('several files, the keys of VS Code, and a file of settings together', async () => {
   const one = writeConfig(home, { servers: { one: serverEntry(home, 'one', [{ name: 'a' }]) } }, 'vscode.json');
   const two = writeConfig(
     home,
