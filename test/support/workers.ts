@@ -4,7 +4,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { expect } from 'vitest';
 import { startProxy } from '../conformance/proxy.ts';
 import { type HttpSubject, startHttpSubject } from '../conformance/subject.ts';
 
@@ -46,10 +45,11 @@ export function startProgram(args: readonly string[], env: Record<string, string
     child,
     lines,
     exited,
+    // Not by expect.poll, which works in tests only: servers are also started before them.
     async url() {
-      await expect
-        .poll(() => listening() ?? (child.exitCode === null ? undefined : 'exited'), { timeout: 30_000 })
-        .toBeDefined();
+      for (let tries = 0; tries < 1_200 && child.exitCode === null && listening() === undefined; tries++) {
+        await new Promise((resolve) => setTimeout(resolve, 25));
+      }
       return listening() ?? `exited: ${lines.join('\n')}`;
     },
   };

@@ -103,8 +103,10 @@ export class SessionModel {
   /** Its standalone streams, the last one may be open. */
   readonly streams: { readonly reader: EventReader; readonly node: Node }[] = [];
   /** A change that it must be told of, and how often it had been told of that resource before. */
-  readonly #owed = new Map<string, number>();
+  readonly #owed = new Map<string, { readonly before: number; readonly via: Node }>();
   #mayMiss = false;
+  /** Where the standalone stream was when its connection was lost. */
+  #cutFrom: Node | undefined;
   #ids = 0;
 
   constructor(topology: Topology, secret: string, pickNode: (nodes: readonly Node[]) => Node) {
@@ -125,8 +127,8 @@ export class SessionModel {
     return { Accept: both, 'Mcp-Session-Id': this.id };
   }
 
-  async request(method: string, params: Record<string, unknown>): Promise<Message> {
-    const answer = await this.node().client.session(this.id, method, params, { id: ++this.#ids });
+  async request(method: string, params: Record<string, unknown>, node = this.node()): Promise<Message> {
+    const answer = await node.client.session(this.id, method, params, { id: ++this.#ids });
     check(answer.status === 200, () => `${this.secret}: ${method} got ${answer.status} ${answer.text}`);
     const message = answer.json ?? JSON.parse(answer.events.at(-1)?.data ?? 'null');
     check(message?.id === this.#ids, () => `${this.secret}: ${method} got the response ${answer.text}`);
@@ -245,6 +247,7 @@ export class SessionModel {
     check(reader.response.statusCode === 200, () => `${this.secret}: GET got ${reader.response.statusCode}`);
     this.streams.push({ reader, node });
     this.#mayMiss = false;
+    this.#cutFrom = undefined;
     if (before !== undefined) {
       await eventually(
         // If both are still being opened, either of them may be the last one.
@@ -262,6 +265,7 @@ export class SessionModel {
     const stream = this.streams.find(({ reader }) => !reader.ended);
     if (stream === undefined) return;
     this.#mayMiss = stream.reader.events.every(({ id }) => id === undefined);
+    this.#cutFrom = stream.node;
     stream.reader.cut();
   }
 
@@ -273,15 +277,16 @@ export class SessionModel {
     return this.streams.flatMap(({ reader }) => reader.messages).filter(({ params }) => params?.['uri'] === uri).length;
   }
 
-  /** Something is about to change that it has subscribed to. */
-  owe(uri: string): void {
-    if (this.subscriptions.has(uri) && !this.isDeleted && !this.#mayMiss) this.#owed.set(uri, this.told(uri));
+  /** Something is about to change that it has subscribed to, through that process. */
+  owe(uri: string, via: Node): void {
+    if (this.subscriptions.has(uri) && !this.isDeleted && !this.#mayMiss)
+      this.#owed.set(uri, { before: this.told(uri), via });
   }
 
   /** With a stream, it has been told of everything. */
   async expectChanges(): Promise<void> {
     if (!this.isListening) return;
-    for (const [uri, before] of this.#owed) {
+    for (const [uri, { before }] of this.#owed) {
       await eventually(
         () => this.told(uri) > before || !this.isListening,
         () => `${this.secret}: it was not told that ${uri} has changed`,
@@ -308,6 +313,10 @@ export class SessionModel {
   /** A process was killed: what was connected to it breaks, and what ran in it is lost. */
   async afterKill(killed: Node): Promise<void> {
     const { process } = killed;
+    // A process announces a change after it has responded; one that is killed at once may not have announced it.
+    for (const [uri, { via }] of this.#owed) if (via === killed) this.#owed.delete(uri);
+    // What that process sent before it noticed the loss was in its memory only.
+    if (this.#cutFrom !== undefined && (process === undefined || this.#cutFrom === killed)) this.#owed.clear();
     const broken = [...this.dialogues.map(({ last }) => last), ...this.streams].filter(({ node }) => node === killed);
     for (const { reader } of broken) {
       if (process !== undefined) reader.cut();
