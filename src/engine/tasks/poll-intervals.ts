@@ -8,23 +8,31 @@ const growth = 1.5;
 /** Tasks whose polls are counted; the oldest are forgotten. */
 const maxCounted = 10_000;
 
+type PollLimits = readonly [first: number, longest: number];
+const defaultLimits: PollLimits = [1_000, 15_000];
+
 export class PollIntervals {
   readonly #polls = new Map<string, { readonly version: number; count: number }>();
 
-  /** Counts a poll. */
-  count({ id, version, phase }: TaskRecord): void {
+  /** Counts a poll, and returns the interval after it. */
+  count({ id, version, phase }: TaskRecord, limits: PollLimits = defaultLimits): number {
     const polls = this.#polls.get(id);
+    if (phase !== 'ended' && polls?.version === version) return intervalAfter(++polls.count, limits);
     if (phase === 'ended') this.#polls.delete(id);
-    else if (polls?.version === version) polls.count++;
     else {
       this.#polls.set(id, { version, count: 1 });
       if (this.#polls.size > maxCounted) this.#polls.delete(this.#polls.keys().next().value as string);
     }
+    return limits[0];
   }
 
-  current({ id, version }: TaskRecord, [first, longest]: readonly [number, number] = [1_000, 15_000]): number {
+  current({ id, version }: TaskRecord, limits: PollLimits = defaultLimits): number {
     const polls = this.#polls.get(id);
-    if (polls === undefined || polls.version !== version || polls.count < pollsPerStep) return first;
-    return Math.round(Math.min(longest, first * growth ** Math.floor(polls.count / pollsPerStep)));
+    return polls?.version === version ? intervalAfter(polls.count, limits) : limits[0];
   }
+}
+
+function intervalAfter(polls: number, [first, longest]: PollLimits): number {
+  if (polls < pollsPerStep || first === longest) return first;
+  return Math.round(Math.min(longest, first * growth ** Math.floor(polls / pollsPerStep)));
 }

@@ -21,6 +21,11 @@ interface ReadTasks {
 
 type Found = TaskRecord | undefined;
 
+/** 24 bytes in base64url. */
+const idPattern = /^[A-Za-z0-9_-]{32}$/;
+
+const ownedBy = (peer: Peer, record: Found): Found => (record?.owner === ownerOf(peer) ? record : undefined);
+
 export class TaskReader {
   readonly #tasks: ReadTasks;
 
@@ -40,8 +45,7 @@ export class TaskReader {
   /** The task, if this caller owns it. */
   owned(id: string, peer: Peer): Found | Promise<Found> {
     const found = this.read(id);
-    const own = (record: Found): Found => (record?.owner === ownerOf(peer) ? record : undefined);
-    return found instanceof Promise ? found.then(own) : own(found);
+    return found instanceof Promise ? found.then((record) => ownedBy(peer, record)) : ownedBy(peer, found);
   }
 
   #found(record: Found, call: Call): TaskRecord {
@@ -58,7 +62,7 @@ export class TaskReader {
   }
 
   read(id: string): Found | Promise<Found> {
-    if (!/^[A-Za-z0-9_-]{32}$/.test(id)) return undefined;
+    if (!idPattern.test(id)) return undefined;
     let found: Found | Promise<Found>;
     try {
       found = this.#tasks.store.read(id);

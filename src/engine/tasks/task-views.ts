@@ -24,8 +24,7 @@ export class TaskViews {
 
   /** The same for a client that polls, encoded: the interval grows while nothing changes. */
   polled(record: TaskRecord, codec: Codec): string {
-    this.#intervals.count(record);
-    const pollMs = this.#intervals.current(record, this.#tools.get(record.tool)?.task?.pollMs);
+    const pollMs = this.#intervals.count(record, this.#tools.get(record.tool)?.task?.pollMs);
     return this.#texts.get(record, codec, pollMs) ?? this.#texts.add(record, codec, this.view(record));
   }
 }
