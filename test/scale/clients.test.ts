@@ -1,13 +1,18 @@
-// The official clients with two workers, each request served by another one than the request before.
+// The official clients with two workers, each request served by another one than the request before; and with three replicas and
+// Redis, each request sent to a random one.
 import { StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { describe } from 'vitest';
+import type { HttpSubject } from '../conformance/subject.ts';
 import { connectNewLine } from '../peers/new-line.ts';
 import { connectOldLine } from '../peers/old-line.ts';
 import { describeResumption } from '../peers/resumption.ts';
 import { describePeer } from '../peers/scenarios.ts';
 import { describeConcurrentHttp } from '../support/concurrent-suites.ts';
+import { hasRedis } from '../support/redis.ts';
 import { startWorkersSubject } from '../support/workers.ts';
+import { startRedisSubject } from './support/redis-programs.ts';
 
 // Short, so that a resumption does not make the tests wait.
 const reconnectionOptions = {
@@ -17,25 +22,24 @@ const reconnectionOptions = {
   maxRetries: 10,
 };
 
-describeConcurrentHttp(
-  'with two workers',
-  (subject) => {
-    const url = () => new URL(subject().url);
-    describePeer('the old line at 2025-06-18', '2025-06-18', () =>
-      connectOldLine(new OldTransport(url()), '2025-06-18'),
-    );
-    describePeer('the old line over HTTP+SSE', '2024-11-05', () =>
-      connectOldLine(new SSEClientTransport(new URL(subject().sseUrl)), '2024-11-05'),
-    );
-    describePeer('the new line by handshake', '2025-11-25', () =>
-      connectNewLine(new NewTransport(url()), { mode: 'legacy' }),
-    );
-    describePeer('the new line', '2026-07-28', () => connectNewLine(new NewTransport(url()), { mode: 'auto' }));
-    describeResumption(
-      'the old line over a bad network',
-      () => subject().url,
-      (address) => connectOldLine(new OldTransport(address, { reconnectionOptions }), '2025-11-25'),
-    );
-  },
-  startWorkersSubject,
-);
+function declareClients(subject: () => HttpSubject): void {
+  const url = () => new URL(subject().url);
+  describePeer('the old line at 2025-06-18', '2025-06-18', () => connectOldLine(new OldTransport(url()), '2025-06-18'));
+  describePeer('the old line over HTTP+SSE', '2024-11-05', () =>
+    connectOldLine(new SSEClientTransport(new URL(subject().sseUrl)), '2024-11-05'),
+  );
+  describePeer('the new line by handshake', '2025-11-25', () =>
+    connectNewLine(new NewTransport(url()), { mode: 'legacy' }),
+  );
+  describePeer('the new line', '2026-07-28', () => connectNewLine(new NewTransport(url()), { mode: 'auto' }));
+  describeResumption(
+    'the old line over a bad network',
+    () => subject().url,
+    (address) => connectOldLine(new OldTransport(address, { reconnectionOptions }), '2025-11-25'),
+  );
+}
+
+describeConcurrentHttp('with two workers', declareClients, startWorkersSubject);
+describe.skipIf(!hasRedis())('with Redis', () => {
+  describeConcurrentHttp('and three replicas', declareClients, startRedisSubject);
+});
