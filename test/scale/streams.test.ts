@@ -8,7 +8,7 @@ import { startScheduleProgram } from './support/program.ts';
 const closers = useClosers(afterAll);
 /** MOORING_STREAMS=10000 for as many as one process accepts by default. */
 const count = Number(process.env['MOORING_STREAMS'] ?? 2_000);
-const token = (stream: number): string => `token-${stream % 10}-${'x'.repeat(24)}`;
+const token = (stream: number): string => `principal${stream % 10}-token-${'x'.repeat(20)}`;
 
 test.skipIf(process.platform !== 'linux')(
   `a change reaches ${count} streams on two processes, each of them once`,
