@@ -1,7 +1,9 @@
 // What our client must be able to do with servers of others, in words of what each of them offers. A feature a server
 // lacks is not asked for; the row says so.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Client, ClientError, type ConnectOptions, connect, type Target } from '../../src/client/index.ts';
@@ -25,6 +27,27 @@ export interface ThirdPartyServer {
   readonly watches?: { readonly uri: string; readonly trigger: Invocation };
   readonly prompt: { readonly name: string; readonly args: Record<string, string>; readonly text: RegExp };
 }
+
+/** The script of the reference server. */
+export const referenceServer = join(
+  dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json')),
+  'dist/index.js',
+);
+
+/** What it has. */
+export const referenceOffer = {
+  echo: ['echo', { message: 'hi' }],
+  echoes: 'Echo: hi',
+  structured: { call: ['get-structured-content', { location: 'Chicago' }], value: { temperature: 36 } },
+  progress: { call: ['trigger-long-running-operation', { duration: 0.4, steps: 4 }], steps: [1, 2, 3, 4] },
+  asks: { call: ['trigger-elicitation-request'], text: /Name: Ada/ },
+  samples: { call: ['trigger-sampling-request', { prompt: 'Capital?', maxTokens: 10 }], text: /Paris/ },
+  // It works on regardless, so that it can not tell.
+  cancels: { call: ['trigger-long-running-operation', { duration: 20, steps: 2 }] },
+  watches: { uri: 'demo://resource/static/document/architecture.md', trigger: ['toggle-subscriber-updates'] },
+  resource: { uri: 'demo://resource/static/document/architecture.md', text: /Architecture/ },
+  prompt: { name: 'args-prompt', args: { city: 'Hamburg' }, text: /Hamburg/ },
+} as const satisfies Partial<ThirdPartyServer>;
 
 /** What the servers under servers/ have, whatever they are built with. */
 export const demo = {

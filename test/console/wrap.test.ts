@@ -6,6 +6,7 @@ import { resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { expect, test } from 'vitest';
+import { isRunning } from '../support/is-running.ts';
 import { cli, useHome } from '../support/program.ts';
 import { line } from './console-client.ts';
 import { endOf, startConsole } from './program.ts';
@@ -93,15 +94,7 @@ test('no process is left when we are killed, even if the command ignores the end
   const pid = Number(readFileSync(file, 'utf8'));
   child.kill('SIGKILL');
   await endOf(child);
-  const isAlive = (): boolean => {
-    try {
-      process.kill(pid, 0);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  await expect.poll(isAlive, { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => isRunning(pid), { timeout: 20_000 }).toBe(false);
 });
 
 test('a client of others works through it, and the console shows what the two say', async () => {

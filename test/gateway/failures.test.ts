@@ -5,6 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { Client } from '../../src/client/index.ts';
 import { createGateway, type Gateway, type UpstreamConfig } from '../../src/gateway/index.ts';
 import { useClosers } from '../support/closers.ts';
+import { isRunning } from '../support/is-running.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { clientOf, gatewayConfig, upstream } from './fixture.ts';
 
@@ -25,15 +26,6 @@ const text = async (client: Client, tool: string): Promise<string> => {
   const { content } = await client.callTool(tool);
   return (content[0] as { text: string }).text;
 };
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 test('a process that ends during a call fails the call with its last words, and is started again for the next', async () => {
   const gateway = gatewayWith(started('one'));

@@ -4,19 +4,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connect } from '../../src/client/index.ts';
+import { isRunning } from '../support/is-running.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const cli = join(import.meta.dirname, '../../dist/cli.js');
 const script = join(import.meta.dirname, 'servers/faulty.mjs');
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 test.each([
   ['is closed', undefined],

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import type { ClipboardBackend } from '../../../src/packs/clipboard/backend.ts';
 import { macosBackend } from '../../../src/packs/clipboard/macos.ts';
 import { windowsBackend } from '../../../src/packs/clipboard/windows.ts';
+import { isRunning } from '../../support/is-running.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -94,14 +95,5 @@ test('a program that hangs is stopped when the call ends', async () => {
   const child = await started();
   controller.abort(new Error('cancelled'));
   await expect(reading).rejects.toThrow('cancelled');
-  await expect.poll(() => isAlive(child)).toBe(false);
+  await expect.poll(() => isRunning(child)).toBe(false);
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
