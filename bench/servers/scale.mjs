@@ -17,12 +17,11 @@ writeFileSync(config, JSON.stringify({ profile: 'everything', plugins: [{ source
 
 /** @type {import('node:child_process').ChildProcess[]} */
 const children = [];
-const end = () => {
+process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });
-  process.exit();
-};
-// The bench ends its servers without a message.
+});
+const end = () => process.exit();
 process.once('disconnect', end);
 
 /** @returns {Promise<number>} */

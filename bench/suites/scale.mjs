@@ -36,7 +36,8 @@ ${serverCores === 1 ? 'one core, so a second worker can add nothing here: only t
         },
       };
     } finally {
-      await client.close();
+      // Not by a signal: it has to end the program that it has started.
+      await client.end();
     }
   },
 };
