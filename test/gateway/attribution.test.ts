@@ -1,4 +1,4 @@
-// What an upstream sends during calls reaches only the caller whose call caused it. If that is not certain, nobody gets it.
+// What an upstream sends during calls reaches only the caller whose call caused it. If that is not certain, no caller gets it.
 
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';

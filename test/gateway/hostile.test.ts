@@ -158,7 +158,7 @@ test('a server cannot ask outside of calls', async () => {
     requests,
   );
   const gateway = gatewayWith(bad);
-  const sample = () => expect.unreachable('nobody should be asked');
+  const sample = () => expect.unreachable('no client should be asked');
   const client = await clientOf(closers, gateway.server, { handlers: { sample } });
   await client.listTools();
   await expect.poll(() => requests.find(({ id }) => id === 'q')).toMatchObject({ error: { code: -32601 } });

@@ -53,7 +53,7 @@ export async function callTool(
 
 function toResult({ value, call, revision }: Relayed<ToolResult>, slug: string, expose: ExposeUri): ToolResult {
   const mapped = mapToolResult(value, expose);
-  const links = call.refused.flatMap((request) => (request.kind === 'elicitUrl' ? [request] : []));
+  const links = call.unavailable.flatMap((request) => (request.kind === 'elicitUrl' ? [request] : []));
   if (links.length > 0) {
     const note = { type: 'text', text: linksText(slug, links) } as const;
     return new RelayedResult(withPlainMeta({ ...mapped, content: [...mapped.content, note] }));

@@ -31,7 +31,7 @@ export class RelayCall implements UpstreamCall {
   hold: HeldCall | undefined;
   readonly #controller: AbortController | undefined;
   /** What the client could not be asked for. */
-  readonly refused: InputRequest[] = [];
+  readonly unavailable: InputRequest[] = [];
   /** The run that waits for the upstream ends with input requests. */
   onHeld: ((held: HeldCall) => void) | undefined;
   /** The text of the last result. */
@@ -140,7 +140,7 @@ export class RelayCall implements UpstreamCall {
 
   async ask(request: InputRequest, signal: AbortSignal): Promise<unknown> {
     if (!canAsk(this.asks, request)) {
-      this.refused.push(request);
+      this.unavailable.push(request);
       throw new InputFailure('unavailable', `The client cannot be asked for ${describeInputRequest(request)}`);
     }
     await this.#detached;

@@ -20,7 +20,7 @@ export interface ConnectionsEvents {
   /** A connection is open. `client` is its first. */
   opened(connection: UpstreamConnection): void;
   startFailed(error: unknown, isDown: boolean): void;
-  /** A connection has ended that nobody closed. */
+  /** A connection has ended that was not closed here. */
   lost(connection: UpstreamConnection, error: Error | undefined): void;
   /** All connections are closed because they were idle. */
   idle(): void;
