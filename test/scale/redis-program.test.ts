@@ -39,7 +39,7 @@ describe.skipIf(!hasRedis())('with Redis', () => {
     const { redis, programs } = await start(2);
     const [a, b] = programs as Pair;
     const known = await a.client.initialize();
-    const stranger = await a.client.initialize();
+    const unseen = await a.client.initialize();
     expect([await ping(a, known), await ping(b, known)]).toEqual([200, 200]);
     const stoppedAtMs = performance.now();
     redis.pause();
@@ -48,7 +48,7 @@ describe.skipIf(!hasRedis())('with Redis', () => {
     expect([await ping(a, known), await ping(b, known)]).toEqual([200, 200]);
     expect(await stateless(a)).toBe(200);
     // The other process has not seen this session, and cannot ask.
-    const unknown = await b.client.session(stranger, 'ping');
+    const unknown = await b.client.session(unseen, 'ping');
     expect(unknown.status).toBe(503);
     expect(Number(unknown.headers['retry-after'])).toBeGreaterThan(0);
     expect((await b.client.send({ body: initialize, headers: { Accept: both } })).status).toBe(200);
@@ -61,7 +61,7 @@ describe.skipIf(!hasRedis())('with Redis', () => {
     redis.resume();
     await expect.poll(() => status(b, '/readyz'), { timeout: 20_000, interval: 100 }).toBe(200);
     await expect.poll(() => ping(b, known), { timeout: 10_000, interval: 100 }).toBe(200);
-    await expect.poll(() => ping(b, stranger), { timeout: 10_000, interval: 100 }).toBe(200);
+    await expect.poll(() => ping(b, unseen), { timeout: 10_000, interval: 100 }).toBe(200);
   });
 
   test('killed and restarted empty: sessions end with 404, and clients open new ones', { timeout }, async () => {
