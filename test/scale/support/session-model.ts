@@ -32,8 +32,6 @@ export class DialogueModel {
   readonly readers: { readonly reader: EventReader; readonly node: Node }[] = [];
   /** The process that runs the call was killed, or may have been. */
   mayBeLost = false;
-  /** Where the last answer was sent. */
-  answeredVia: Node | undefined;
 
   constructor(id: number, rounds: number) {
     this.id = id;
@@ -177,9 +175,8 @@ export class SessionModel {
     const question = dialogue.openQuestion;
     if (question === undefined) return;
     const text = `${this.secret} answers ${dialogue.answers.length}`;
-    const node = this.node();
-    dialogue.answeredVia = node;
-    const status = await this.notify({ id: question.id, result: { action: 'accept', content: { text } } }, node);
+    const answer = { id: question.id, result: { action: 'accept', content: { text } } };
+    const status = await this.notify(answer, this.node());
     check(status === 202, () => `${this.secret}: the answer got ${status}`);
     dialogue.answers.push(text);
     if (dialogue.isConnected) await this.expectProgress(dialogue);
@@ -323,8 +320,8 @@ export class SessionModel {
       if (process !== undefined && !reader.ended) await once(reader.response, 'close');
     }
     for (const dialogue of [...this.dialogues]) {
-      // An answer is accepted before it has reached the process that waits for it.
-      if (!dialogue.isAnswerSeen && (process === undefined || dialogue.answeredVia === killed)) {
+      // Which process waits for the answer is not known.
+      if (!dialogue.isAnswerSeen && process === undefined) {
         dialogue.last.reader.cut();
         this.forget(dialogue);
         continue;

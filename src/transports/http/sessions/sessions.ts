@@ -90,15 +90,25 @@ export class Sessions {
     this.use(post.exchange, id, (session) => this.deliver(post, session));
   }
 
-  /** Hands the message of a POST to the channel of its session. */
+  /** Hands the message of a POST to the channel of its session, and to the processes that wait for it. */
   deliver(post: Post, session: ActiveSession): void {
+    const relayed = this.shared?.relay(session.key, post.message);
+    if (relayed === undefined) return this.#receive(post, session);
+    // Keeps the session in memory until then.
+    session.saveBegun();
+    void relayed.then(() => {
+      this.#receive(post, session);
+      session.saveEnded();
+    });
+  }
+
+  #receive(post: Post, session: ActiveSession): void {
     const { exchange, length, route } = post;
     const outlet = new SessionOutlet(session, post);
     session.exchangeBegun();
     // A session stores who opened it. This request may have another address, and its token may have other scopes.
     const inbound = { outlet, peer: new HttpPeer(exchange), atMs: exchange.atMs, length, route };
     receive(session.channel, post.message, this.#state.logger, inbound);
-    if (this.shared !== undefined) this.shared.relay(session.key, post.message);
     if (outlet.ended) return;
     session.pend(outlet);
     exchange.onGone(() => outlet.lost());

@@ -20,7 +20,7 @@ type SessionMessage =
   | { readonly type: 'state'; readonly session: string; readonly before: Json; readonly after: Json }
   /** Its standalone stream was opened in the process that sends this. */
   | { readonly type: 'stream'; readonly session: string }
-  /** A response or notification for a call that runs in another process. */
+  /** A response, as a request that is responded to when it has arrived, or a notification, for a call elsewhere. */
   | { readonly type: 'message'; readonly session: string; readonly message: Json }
   /** A request: end the standalone stream, and respond with the position up to which the client was notified. */
   | { readonly type: 'release'; readonly session: string }
@@ -109,23 +109,27 @@ export class SharedSessions {
     await Promise.all(others.map(confirm));
   }
 
-  /** Passes a message on to the processes that wait for it. It has been delivered in this process already. */
-  relay(key: string, message: unknown): void {
+  /**
+   * Passes a message on to the processes that wait for it. The promise, if there is one, resolves when a response has arrived
+   * there, or when it cannot: it must not be acknowledged before.
+   */
+  relay(key: string, message: unknown): Promise<unknown> | undefined {
     if (Array.isArray(message)) {
-      for (const each of message) this.relay(key, each);
-      return;
+      const relayed = message.flatMap((each) => this.relay(key, each) ?? []);
+      return relayed.length === 0 ? undefined : Promise.all(relayed);
     }
-    if (!isObject(message)) return;
+    if (!isObject(message)) return undefined;
     const { method, id } = message;
     const shared: SessionMessage = { type: 'message', session: key, message: message as unknown as Json };
     if (method !== undefined) {
       if (id === undefined && sharedNotifications.has(method)) void this.#publish(shared);
-      return;
+      return undefined;
     }
     // A response: the id of the request names the process that sent it.
     const process = typeof id === 'string' ? /^m([0-9a-f]{8})-/.exec(id)?.[1] : undefined;
-    if (process === undefined || process === this.#bus.process) return;
-    if (this.#bus.processes.has(process)) this.#bus.send(process, this.#topic, shared);
+    if (process === undefined || process === this.#bus.process || !this.#bus.processes.has(process)) return undefined;
+    // A process that has ended, or does not respond, has lost the request too.
+    return this.#bus.request(process, this.#topic, shared, confirmMs).catch(() => undefined);
   }
 
   /** Stores a changed state, and tells the other processes. Responses of the session wait for it. */
@@ -257,6 +261,10 @@ export class SharedSessions {
       return undefined;
     }
     const session = this.#active.get(key);
+    if (type === 'message') {
+      if (session !== undefined) receive(session.channel, data.message, this.#endpoint.logger, { outlet: noOutlet });
+      return true;
+    }
     if (session === undefined) return undefined;
     if (type === 'state') {
       // At once: what it follows from now on may be announced by the next message.
@@ -264,8 +272,7 @@ export class SharedSessions {
       this.#applyState(session, changed);
       return this.#reload(session);
     }
-    if (type === 'stream') this.#superseded(session, position);
-    else if (type === 'message') receive(session.channel, data.message, this.#endpoint.logger, { outlet: noOutlet });
+    this.#superseded(session, position);
     return undefined;
   }
 
