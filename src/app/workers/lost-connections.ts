@@ -11,6 +11,9 @@ interface ClusterMessage {
   readonly ack?: unknown;
 }
 
+/** How long after the end of a worker what it sent may still be read. */
+const channelTimeoutMs = 500;
+
 /** Gives connections that a worker has not accepted when it ends to another one, as if it had rejected them. */
 export function recoverConnections({ process: child }: Child): void {
   const unaccepted = new Set<unknown>();
@@ -22,6 +25,8 @@ export function recoverConnections({ process: child }: Child): void {
   child.on('internalMessage', ({ cmd, ack }: ClusterMessage) => {
     if (cmd === 'NODE_CLUSTER' && ack !== undefined) unaccepted.delete(ack);
   });
+  // Its channel is normally closed by then; otherwise its connections would never be given to another worker.
+  child.once('exit', () => setTimeout(() => child.connected && child.disconnect(), channelTimeoutMs));
   // All its responses have been read by then.
   child.once('disconnect', () => {
     for (const ack of unaccepted) child.emit('internalMessage', { cmd: 'NODE_CLUSTER', ack, accepted: false });

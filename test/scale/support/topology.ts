@@ -75,7 +75,12 @@ export class WorkersTopology implements Topology {
       this.#program.lines.some((line) => line.includes('a worker listens') && line.includes(`pid=${pid}`));
     await expect
       .poll(
-        () => workers().length === before.length && workers().every((pid) => before.includes(pid) || listens(pid)),
+        () => {
+          const now = workers();
+          // The killed one is listed until its parent has noticed.
+          if (now.includes(killed) || now.length !== before.length) return false;
+          return now.every((pid) => before.includes(pid) || listens(pid));
+        },
         {
           timeout: 20_000,
         },
