@@ -1,11 +1,22 @@
 import { defineConfig } from 'vitest/config';
 
+/** Helper scripts of tests that are bundled or spawned, and the suite's own output, are not tests. */
+const ignored = ['**/node_modules/**', '**/dist/**', '.tmp/**'];
+
 export default defineConfig({
   test: {
     projects: [
       // Unit tests share one module cache per worker: loading the sources again for each file took two thirds of the time.
       { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'], isolate: false } },
-      { extends: true, test: { name: 'system', include: ['test/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: { name: 'system', include: ['test/**/*.test.ts'], exclude: [...ignored, 'test/scale/**'] },
+      },
+      // Several servers, a database and a load each, with time limits between them: last, and one file at a time.
+      {
+        extends: true,
+        test: { name: 'scale', include: ['test/scale/**/*.test.ts'], maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
     ],
     testTimeout: 30_000,
     hookTimeout: 120_000,
@@ -15,8 +26,7 @@ export default defineConfig({
     maxWorkers: 2,
     globalSetup: './test/support/prepare.ts',
     reporters: ['default', './test/support/summary-reporter.ts'],
-    // Helper scripts of tests that are bundled or spawned, and the suite's own output, are not tests.
-    exclude: ['**/node_modules/**', '**/dist/**', '.tmp/**'],
+    exclude: ignored,
     // What runs in processes of their own (the program, servers of tests) runs the build and is not counted.
     coverage: {
       provider: 'v8',

@@ -38,6 +38,8 @@ describe.skipIf(!hasRedis())('servers with one Redis', () => {
 
   const ping = async ({ client }: RedisReplica, session: string): Promise<number> =>
     (await client.session(session, 'ping')).status;
+  /** Resolves when what a server has sent to Redis so far is there: a stream ends if its opening cannot be stored. */
+  const stored = async ({ stores }: RedisReplica): Promise<void> => void (await stores.store.get('anything'));
   const call = { name: 'echo', arguments: { name: 'x' } };
   const stateless = async ({ client }: RedisReplica): Promise<number> =>
     (await client.modern('tools/call', call)).status;
@@ -124,6 +126,7 @@ describe.skipIf(!hasRedis())('servers with one Redis', () => {
     const stream = await openGet(b.client, session);
     a.server.resourceUpdated('memo://1');
     await stream.until(1);
+    await stored(b);
     b.proxy.cut();
     a.server.resourceUpdated('memo://1');
     // In the other direction too.
@@ -141,6 +144,7 @@ describe.skipIf(!hasRedis())('servers with one Redis', () => {
     const stream = await openGet(b.client, session);
     a.server.resourceUpdated('memo://1');
     await stream.until(1);
+    await stored(b);
     b.proxy.cut();
     for (let n = 0; n < 3; n++) {
       a.server.resourceUpdated('memo://2');
@@ -168,6 +172,7 @@ describe.skipIf(!hasRedis())('servers with one Redis', () => {
       return { session, stream };
     };
     const [ended, moved, changed] = [await open('memo://1'), await open('memo://1'), await open('memo://1')];
+    await stored(b);
     b.proxy.cut();
     await a.client.send({ method: 'DELETE', headers: { 'Mcp-Session-Id': ended.session } });
     const elsewhere = await openGet(a.client, moved.session);
