@@ -1,5 +1,5 @@
 // What several servers with one Redis do while it is slow, away or empty, and how often they ask it when it is well.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Server } from '../../src/index.ts';
 import { settled } from '../support/bus.ts';
 import { both, initializeBody } from '../support/http-client.ts';
@@ -35,6 +35,13 @@ describe.skipIf(!hasRedis())('servers with one Redis', () => {
     [a, b] = [await replicas.start(install), await replicas.start(install)];
   });
   afterAll(() => replicas.close());
+  // After a test that cut one of them off.
+  beforeEach(async () => {
+    for (const { stores } of [a, b]) {
+      const look = () => Promise.resolve(stores.store.get('anything')).catch((error: Error) => error.message);
+      await expect.poll(look, { timeout: 20_000 }).toBe(undefined);
+    }
+  });
 
   const ping = async ({ client }: RedisReplica, session: string): Promise<number> =>
     (await client.session(session, 'ping')).status;

@@ -125,14 +125,22 @@ export function testSessions(open: () => Promise<ReplicaGroup>): void {
     test('a log level that was set in one process applies in all', async () => {
       const session = await a.client.initialize();
       for (const { client } of [a, b, c]) await client.session(session, 'ping');
+      // The other processes hear of it a moment later.
+      const applies = (isLogged: boolean) =>
+        Promise.all(
+          [a, b, c].map(({ client }) =>
+            expect
+              .poll(async () => {
+                const { text } = await client.session(session, 'tools/call', { name: 'log' });
+                return text.includes('a detail');
+              })
+              .toBe(isLogged),
+          ),
+        );
       await a.client.session(session, 'logging/setLevel', { level: 'debug' });
-      for (const { client } of [a, b, c]) {
-        expect((await client.session(session, 'tools/call', { name: 'log' })).text).toContain('a detail');
-      }
+      await applies(true);
       await c.client.session(session, 'logging/setLevel', { level: 'error' });
-      for (const { client } of [a, b, c]) {
-        expect((await client.session(session, 'tools/call', { name: 'log' })).text).not.toContain('a detail');
-      }
+      await applies(false);
     });
 
     test('subscriptions that are made in several processes at the same time are all there', async () => {
