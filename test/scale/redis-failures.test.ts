@@ -41,6 +41,8 @@ describe.skipIf(!hasRedis())('servers with one Redis', () => {
       const look = () => Promise.resolve(stores.store.get('anything')).catch((error: Error) => error.message);
       await expect.poll(look, { timeout: 20_000 }).toBe(undefined);
     }
+    const know = () => a.bus.processes.has(b.bus.process) && b.bus.processes.has(a.bus.process);
+    await expect.poll(know, { timeout: 20_000 }).toBe(true);
   });
 
   const ping = async ({ client }: RedisReplica, session: string): Promise<number> =>
