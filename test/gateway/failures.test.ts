@@ -154,7 +154,7 @@ test('ten clients share eight processes', async () => {
   expect(new Set(pids).size).toBe(8);
 });
 
-test('with isolation, processes are limited: an idle one makes room, and if all are busy the call says so', async () => {
+test('with isolation, processes are limited: an idle one is stopped, and if all are busy the call says so', async () => {
   const gateway = gatewayWith(started('one', { isolation: 'session', maxProcesses: 2 }));
   const clients = await Promise.all(
     Array.from({ length: 3 }, () => clientOf(closers, gateway.server, { revision: '2025-11-25' })),

@@ -24,8 +24,8 @@ export function bareName(name: string): string {
 function fitted(prefix: string, name: string): string {
   const full = prefix + name;
   if (name !== '' && full.length <= maxNameChars && /^[A-Za-z0-9_.-]+$/.test(name)) return full;
-  const room = maxNameChars - prefix.length - hashChars - 1;
-  return `${prefix}${name.replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, room)}-${shortHash(name)}`;
+  const maxOwnChars = maxNameChars - prefix.length - hashChars - 1;
+  return `${prefix}${name.replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, maxOwnChars)}-${shortHash(name)}`;
 }
 
 /** The two parts of a prefixed name. The second is the server's own name, unless that had to be shortened. */

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 
-/** Room for the tool's own name in the 64 characters that clients accept. */
+/** Leaves space for the tool's own name in the 64 characters that clients accept. */
 export const maxSlugChars = 24;
 const hashChars = 6;
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';

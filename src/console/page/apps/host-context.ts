@@ -7,7 +7,7 @@ import type { Json } from './app-host.ts';
 /** What the author of an app can switch, to see how it reacts. */
 export interface AppSettings {
   readonly theme: 'console' | 'light' | 'dark';
-  /** In pixels; undefined: as wide as there is room. */
+  /** In pixels; undefined: as wide as the page. */
   readonly width: number | undefined;
   readonly locale: string;
 }
