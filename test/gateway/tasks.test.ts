@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Client, TaskHandle, ToolCallOptions } from '../../src/client/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
+import { TestClient } from '../support/test-client.ts';
 import { clientOf, gatewayOf } from './fixture.ts';
 
 const closers = useClosers(afterEach);
@@ -131,4 +132,20 @@ test('tools of an upstream without tasks never become tasks, and none are declar
   const client = await clientOf(closers, gateway.server, { revision: '2025-11-25' });
   expect(client.capabilities).not.toHaveProperty('tasks');
   expect((await client.listTools())[0]).not.toHaveProperty('execution');
+});
+
+test('tasks are declared before the upstream is known, so that a client may use them from the start', async () => {
+  const gateway = gatewayOf(closers, { one: worker().server }, { revision: '2025-11-25' });
+  const client = new TestClient(gateway.single('one') as Server);
+  const clientInfo = { name: 'test', version: '1.0.0' };
+  const { result } = await client.request('initialize', {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo,
+  });
+  expect(result.capabilities.tasks).toEqual({ list: {}, cancel: {}, requests: { tools: { call: {} } } });
+  client.notify('notifications/initialized');
+  const created = await client.request('tools/call', { name: 'work', arguments: {}, task: {} });
+  const { taskId } = created.result.task;
+  expect((await client.request('tasks/result', { taskId })).result.content).toEqual([{ type: 'text', text: 'done' }]);
 });

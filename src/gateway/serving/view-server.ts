@@ -153,7 +153,7 @@ export class ViewServer {
         ? { resources: { ...(subscribes ? { subscribe: true } : {}), listChanged: true } }
         : {}),
       ...(offers('completions') ? { completions: {} } : {}),
-      ...([...this.server.catalog.tools.values()].some(({ task }) => task !== undefined)
+      ...(all || [...this.server.catalog.tools.values()].some(({ task }) => task !== undefined)
         ? { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }
         : {}),
     };

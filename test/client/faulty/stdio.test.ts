@@ -36,6 +36,9 @@ afterEach(async () => {
 
 const handshake = { revision: 'handshake' };
 
+/** Waits long enough for the process to start and to write something, also on a busy machine. */
+const untilStarted = { ...handshake, connectTimeoutMs: 5_000 };
+
 describe('a server that cannot be talked to', () => {
   const cases: readonly [mode: string, code: string, message: RegExp, options?: ConnectOptions][] = [
     ['exits-at-once', 'server-exited', /exited with code 1.*Cannot find module "left-pad"/s],
@@ -48,14 +51,9 @@ describe('a server that cannot be talked to', () => {
     ],
     ['never-answers', 'connect-timeout', /tried server\/discover/, { connectTimeoutMs: 4_000 }],
     ['never-answers', 'connect-timeout', /tried initialize/, { ...handshake, connectTimeoutMs: 500 }],
-    ['only-log-lines', 'connect-timeout', /Server listening on port 3000/, { ...handshake, connectTimeoutMs: 500 }],
-    [
-      'wrong-ids',
-      'connect-timeout',
-      /a response to id 1001, which is unknown/,
-      { ...handshake, connectTimeoutMs: 500 },
-    ],
-    ['text-ids', 'connect-timeout', /a response to id "1"/, { ...handshake, connectTimeoutMs: 500 }],
+    ['only-log-lines', 'connect-timeout', /Server listening on port 3000/, untilStarted],
+    ['wrong-ids', 'connect-timeout', /a response to id 1001, which is unknown/, untilStarted],
+    ['text-ids', 'connect-timeout', /a response to id "1"/, untilStarted],
     ['bad-version', 'unsupported-revision', /the server uses revision 1999-01-01/],
     ['no-version', 'unsupported-revision', /has no protocolVersion/],
     ['rejects-initialize', 'not-mcp', /We are closed on Sundays/],
