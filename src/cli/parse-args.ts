@@ -3,8 +3,8 @@
 import type { ParseArgsConfig, parseArgs } from 'node:util';
 import { UsageError } from '../app/usage-error.ts';
 
-type OptionsConfig = NonNullable<ParseArgsConfig['options']>;
-type ParsedArgs<T extends OptionsConfig> = ReturnType<typeof parseArgs<{ options: T; allowPositionals: true }>>;
+export type OptionsConfig = NonNullable<ParseArgsConfig['options']>;
+export type ParsedArgs<T extends OptionsConfig> = ReturnType<typeof parseArgs<{ options: T; allowPositionals: true }>>;
 
 /** An option that the command does not have. What was probably meant is found when the error is reported. */
 export class UnknownOption extends UsageError {

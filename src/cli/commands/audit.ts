@@ -13,8 +13,8 @@ import {
   verifyAudit,
 } from '../../app/audit-files.ts';
 import { UsageError } from '../../app/usage-error.ts';
-import { readArgs } from '../parse-args.ts';
-import { type Output, openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
+import type { Output } from '../ui/output.ts';
 
 const help = `Usage: mooring audit verify|tail|query [FILE] [options]
 
@@ -45,28 +45,27 @@ Exit code of verify: 0 if the chain is intact, otherwise 1.
 
 const filters = ['event', 'name', 'method', 'outcome', 'principal', 'session'] as const;
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('audit', args, {
-    lines: { type: 'string', short: 'n' },
-    follow: { type: 'boolean', short: 'f' },
-    since: { type: 'string' },
-    until: { type: 'string' },
-    event: { type: 'string' },
-    name: { type: 'string' },
-    method: { type: 'string' },
-    outcome: { type: 'string' },
-    principal: { type: 'string' },
-    session: { type: 'string' },
-    config: { type: 'string' },
-    data: { type: 'string' },
-    json: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  });
-  const out = openOutput();
+const options = {
+  lines: { type: 'string', short: 'n' },
+  follow: { type: 'boolean', short: 'f' },
+  since: { type: 'string' },
+  until: { type: 'string' },
+  event: { type: 'string' },
+  name: { type: 'string' },
+  method: { type: 'string' },
+  outcome: { type: 'string' },
+  principal: { type: 'string' },
+  session: { type: 'string' },
+  config: { type: 'string' },
+  data: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+
+export const run = command({ name: 'audit', help, options }, async ({ values, positionals, out }) => {
   const [what, file, ...more] = positionals;
-  if (values.help === true || what === undefined) {
+  if (what === undefined) {
     out.write(help);
-    return values.help === true ? 0 : 2;
+    return 2;
   }
   if (more.length > 0) throw new UsageError('Give one log file at a time. See "mooring audit --help"');
   const flags: Record<string, readonly string[]> = values.data === undefined ? {} : { data: [values.data] };
@@ -108,7 +107,7 @@ export async function run(args: readonly string[]): Promise<number> {
     return follow === undefined ? ended(place) : 0;
   }
   throw new UsageError(`Unknown action ${JSON.stringify(what)}. Use verify, tail or query`);
-}
+});
 
 async function verify(place: AuditLocation, json: boolean, out: Output): Promise<number> {
   const logs = await verifyAudit(place.directory, place.name);

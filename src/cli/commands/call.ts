@@ -10,8 +10,7 @@ import { printResult } from '../client/print-content.ts';
 import { SavedFiles } from '../client/saved-files.ts';
 import { showStatusIn } from '../client/task-status.ts';
 import type { FormSchema } from '../client/types.ts';
-import { readArgs } from '../parse-args.ts';
-import { openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
 import { noProgress, type ProgressBar, startProgress } from '../ui/progress.ts';
 import { pick } from './tools.ts';
 
@@ -36,21 +35,17 @@ ${connectionHelp}
 Exit code: 0 success, 1 the tool reported an error or the call failed, 2 usage error, 130 interrupted.
 `;
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('call', args, {
-    ...connectionFlags,
-    arg: { type: 'string', multiple: true },
-    args: { type: 'string' },
-    answer: { type: 'string', multiple: true },
-    save: { type: 'string' },
-    'no-check': { type: 'boolean' },
-    detach: { type: 'boolean' },
-  });
-  const out = openOutput();
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
+const options = {
+  ...connectionFlags,
+  arg: { type: 'string', multiple: true },
+  args: { type: 'string' },
+  answer: { type: 'string', multiple: true },
+  save: { type: 'string' },
+  'no-check': { type: 'boolean' },
+  detach: { type: 'boolean' },
+} as const;
+
+export const run = command({ name: 'call', help, options }, async ({ values, positionals, out }) => {
   const [target, name, ...more] = positionals;
   if (target === undefined || name === undefined)
     throw new UsageError('Usage: mooring call <server> <tool> [--arg name=value]');
@@ -98,7 +93,7 @@ export async function run(args: readonly string[]): Promise<number> {
     terminalInputHandlers(answers, () => bar),
     { onStop: () => task?.cancel() },
   );
-}
+});
 
 type Printing = Parameters<typeof printResult>[1];
 

@@ -3,8 +3,7 @@
 import { oneTimeLink, runningConsoles } from '../../app/running-consoles.ts';
 import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
-import { readArgs } from '../parse-args.ts';
-import { openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
 
 const help = `Usage: mooring console [PID] [options]
 
@@ -23,13 +22,7 @@ const flags = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('console', args, flags);
-  const out = openOutput();
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
+export const run = command({ name: 'console', help, options: flags }, async ({ values, positionals, out }) => {
   const [pid, ...more] = positionals;
   if (more.length > 0) throw new UsageError('Usage: mooring console [PID]. See "mooring console --help"');
   const running = runningConsoles().filter((each) => pid === undefined || String(each.pid) === pid);
@@ -58,4 +51,4 @@ export async function run(args: readonly string[]): Promise<number> {
   openBrowser(await oneTimeLink(only));
   out.info(`Opening the console of ${lineForTerminal(only.title)} in your browser\n`);
   return 0;
-}
+});

@@ -7,8 +7,7 @@ import { configTemplate } from '../../app/config/template.ts';
 import { requireFolder } from '../../app/make-folder.ts';
 import { defaultProfile } from '../../app/profiles/index.ts';
 import { UsageError } from '../../app/usage-error.ts';
-import { readArgs } from '../parse-args.ts';
-import { openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
 
 const help = `Usage: mooring init [FILE] [options]
 
@@ -22,18 +21,13 @@ Options:
   -h, --help    show this help
 `;
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('init', args, {
-    user: { type: 'boolean' },
-    print: { type: 'boolean' },
-    force: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  });
-  const out = openOutput();
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
+const options = {
+  user: { type: 'boolean' },
+  print: { type: 'boolean' },
+  force: { type: 'boolean' },
+} as const;
+
+export const run = command({ name: 'init', help, options }, async ({ values, positionals, out }) => {
   if (positionals.length > 1 || (positionals.length === 1 && values.user === true)) {
     throw new UsageError('Give one file at a time: mooring init [FILE], or mooring init --user');
   }
@@ -54,7 +48,7 @@ export async function run(args: readonly string[]): Promise<number> {
   out.write(`  ${style.name(`mooring config${named}`)}   shows the settings and where each one comes from\n`);
   out.write(`  ${style.name(`mooring serve${named}`)}    starts the server with them\n`);
   return 0;
-}
+});
 
 /** Relative for a file below this folder, absolute otherwise. */
 function nameOf(file: string): string {

@@ -5,8 +5,8 @@ import { decodeEntry } from '../../app/clients/server-config.ts';
 import { shortened } from '../../app/config/folders.ts';
 import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
-import { readArgs } from '../parse-args.ts';
-import { type Output, openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
+import type { Output } from '../ui/output.ts';
 import { table } from '../ui/table.ts';
 import { clientName } from './install.ts';
 
@@ -20,16 +20,11 @@ Options:
   -h, --help     show this help
 `;
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('list', args, {
-    json: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  });
-  const out = openOutput();
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
+const options = {
+  json: { type: 'boolean' },
+} as const;
+
+export const run = command({ name: 'list', help, options }, async ({ values, positionals, out }) => {
   const [asked, ...more] = positionals;
   if (more.length > 0) throw new UsageError('Usage: mooring list [client]');
   const only = asked === undefined || asked === 'mooring' ? asked : clientName(asked);
@@ -41,7 +36,7 @@ export async function run(args: readonly string[]): Promise<number> {
     out.info(`${out.style.warn('warning:')} ${shortened(file.file)} cannot be read: ${reason}\n`);
   }
   return 0;
-}
+});
 
 function toJson(server: ConfiguredServer): object {
   const { name, client, file, disabled, written } = server;

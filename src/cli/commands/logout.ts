@@ -4,8 +4,7 @@ import { findTarget } from '../../app/targets.ts';
 import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { addressOf } from '../client/connection.ts';
-import { readArgs } from '../parse-args.ts';
-import { openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
 
 const help = `Usage: mooring logout <server> [options]
 
@@ -19,17 +18,12 @@ Options:
 <server> is an http or https URL, or a name in "mcpServers" of the configuration, written as it was when you signed in.
 `;
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('logout', args, {
-    config: { type: 'string' },
-    json: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  });
-  const out = openOutput();
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
+const options = {
+  config: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+
+export const run = command({ name: 'logout', help, options }, async ({ values, positionals, out }) => {
   const [word, ...more] = positionals;
   if (word === undefined || more.length > 0) throw new UsageError('Usage: mooring logout <server>');
   const server = addressOf((await findTarget(word, values.config)).target);
@@ -42,7 +36,7 @@ export async function run(args: readonly string[]): Promise<number> {
   if (ended?.error === undefined) return 0;
   out.info(`mooring: ${lineForTerminal(ended.error.message, 500)}\n`);
   return 1;
-}
+});
 
 function sentence(server: string, revocation: 'done' | 'not-offered' | 'failed'): string {
   const after = {

@@ -4,8 +4,7 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { projectFiles } from '../../app/project-template.ts';
 import { UsageError } from '../../app/usage-error.ts';
-import { readArgs } from '../parse-args.ts';
-import { openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
 
 const help = `Usage: mooring new <name> [options]
 
@@ -22,16 +21,11 @@ const packageName = /^[a-z0-9]+(?:[._-][a-z0-9]+)*$/;
 /** npm's limit. */
 const maxNameLength = 214;
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('new', args, {
-    js: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  });
-  const out = openOutput();
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
+const options = {
+  js: { type: 'boolean' },
+} as const;
+
+export const run = command({ name: 'new', help, options }, async ({ values, positionals, out }) => {
   const [target, ...more] = positionals;
   if (target === undefined || more.length > 0) throw new UsageError('Usage: mooring new <name> [--js]');
   const folder = resolve(target);
@@ -66,7 +60,7 @@ export async function run(args: readonly string[]): Promise<number> {
   ];
   for (const command of commands) out.write(`  ${style.name(command)}\n`);
   return 0;
-}
+});
 
 /** A folder that is new or empty: a project is never mixed with other files. */
 function requireEmpty(folder: string): void {

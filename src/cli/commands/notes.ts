@@ -4,8 +4,8 @@ import { resolveSettings } from '../../app/config/resolve.ts';
 import { deleteNotes, type KeptNotes, listCallers } from '../../app/notes.ts';
 import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
-import { readArgs } from '../parse-args.ts';
-import { type Output, openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
+import type { Output } from '../ui/output.ts';
 import { type Column, table } from '../ui/table.ts';
 
 const help = `Usage: mooring notes [list | delete ID... | delete --all] [options]
@@ -26,21 +26,16 @@ Options:
   -h, --help       show this help
 `;
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('notes', args, {
-    caller: { type: 'string' },
-    issuer: { type: 'string' },
-    all: { type: 'boolean' },
-    config: { type: 'string' },
-    data: { type: 'string' },
-    json: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  });
-  const out = openOutput();
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
+const options = {
+  caller: { type: 'string' },
+  issuer: { type: 'string' },
+  all: { type: 'boolean' },
+  config: { type: 'string' },
+  data: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+
+export const run = command({ name: 'notes', help, options }, async ({ values, positionals, out }) => {
   const [verb = 'list', ...ids] = positionals;
   const dataDir = await folderOf(values);
   if (verb === 'list' && ids.length === 0) return list(await listCallers(dataDir), values.json === true, out);
@@ -58,7 +53,7 @@ export async function run(args: readonly string[]): Promise<number> {
   if (missing.length === 0) return 0;
   out.info(`mooring: There is no note ${missing.map((id) => lineForTerminal(id)).join(', ')}\n`);
   return 1;
-}
+});
 
 async function folderOf({ data, config }: { data?: string; config?: string }): Promise<string> {
   const flags: Record<string, readonly string[]> = data === undefined ? {} : { data: [data] };

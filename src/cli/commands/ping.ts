@@ -3,8 +3,7 @@
 import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
-import { readArgs } from '../parse-args.ts';
-import { openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
 
 const help = `Usage: mooring ping <server> [options]
 
@@ -16,13 +15,9 @@ Options:
 ${targetHelp}
 ${connectionHelp}`;
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('ping', args, { ...connectionFlags, count: { type: 'string', short: 'n' } });
-  const out = openOutput();
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
+const options = { ...connectionFlags, count: { type: 'string', short: 'n' } } as const;
+
+export const run = command({ name: 'ping', help, options }, async ({ values, positionals, out }) => {
   const [target, ...more] = positionals;
   if (target === undefined || more.length > 0) throw new UsageError('Usage: mooring ping <server>');
   const count = Number(values.count ?? 3);
@@ -58,4 +53,4 @@ export async function run(args: readonly string[]): Promise<number> {
     line('pings', `${times.map((each) => each.toFixed(1)).join(', ')} ms`);
     return 0;
   });
-}
+});

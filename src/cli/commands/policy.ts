@@ -6,8 +6,8 @@ import { type Explanation, explainCall, openPolicy, type PolicyQuery, policySche
 import { profiles } from '../../app/profiles/index.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { readJsonArguments } from '../client/arguments.ts';
-import { readArgs } from '../parse-args.ts';
-import { type Output, openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
+import type { Output } from '../ui/output.ts';
 import { table } from '../ui/table.ts';
 
 const help = `Usage: mooring policy check [FILE] [--tool NAME | --resource URI | --prompt NAME] [options]
@@ -32,25 +32,24 @@ Options:
 Exit code: 0 allowed, 1 denied or more scopes needed, 2 usage error.
 `;
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('policy', args, {
-    tool: { type: 'string' },
-    args: { type: 'string' },
-    resource: { type: 'string' },
-    prompt: { type: 'string' },
-    principal: { type: 'string' },
-    issuer: { type: 'string' },
-    scope: { type: 'string', multiple: true },
-    profile: { type: 'string' },
-    config: { type: 'string' },
-    json: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  });
-  const out = openOutput();
+const options = {
+  tool: { type: 'string' },
+  args: { type: 'string' },
+  resource: { type: 'string' },
+  prompt: { type: 'string' },
+  principal: { type: 'string' },
+  issuer: { type: 'string' },
+  scope: { type: 'string', multiple: true },
+  profile: { type: 'string' },
+  config: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+
+export const run = command({ name: 'policy', help, options }, async ({ values, positionals, out }) => {
   const [what, file, ...more] = positionals;
-  if (values.help === true || what === undefined) {
+  if (what === undefined) {
     out.write(help);
-    return values.help === true ? 0 : 2;
+    return 2;
   }
   if (what === 'schema') {
     out.json(policySchema);
@@ -77,7 +76,7 @@ export async function run(args: readonly string[]): Promise<number> {
   if (values.json === true) out.json(explanation);
   else print(explanation, query, out);
   return explanation.decision === 'allow' ? 0 : 1;
-}
+});
 
 function queryOf(values: {
   readonly tool?: string;

@@ -4,8 +4,7 @@ import { UsageError } from '../../app/usage-error.ts';
 import { connectionFlags, connectionHelp, pairs, targetHelp, withServer } from '../client/connection.ts';
 import { showContent } from '../client/print-content.ts';
 import { SavedFiles } from '../client/saved-files.ts';
-import { readArgs } from '../parse-args.ts';
-import { openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
 
 const help = `Usage: mooring prompt <server> <prompt> [--arg name=value …] [options]
 
@@ -18,17 +17,13 @@ Options:
 ${targetHelp}
 ${connectionHelp}`;
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('prompt', args, {
-    ...connectionFlags,
-    arg: { type: 'string', multiple: true },
-    save: { type: 'string' },
-  });
-  const out = openOutput();
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
+const options = {
+  ...connectionFlags,
+  arg: { type: 'string', multiple: true },
+  save: { type: 'string' },
+} as const;
+
+export const run = command({ name: 'prompt', help, options }, async ({ values, positionals, out }) => {
   const [target, name, ...more] = positionals;
   if (target === undefined || name === undefined || more.length > 0) {
     throw new UsageError('Usage: mooring prompt <server> <prompt> [--arg name=value]');
@@ -47,4 +42,4 @@ export async function run(args: readonly string[]): Promise<number> {
     }
     return 0;
   });
-}
+});

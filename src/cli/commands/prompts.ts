@@ -4,8 +4,7 @@ import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
 import type { Prompt } from '../client/types.ts';
-import { readArgs } from '../parse-args.ts';
-import { openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
 import { type Column, table } from '../ui/table.ts';
 
 const help = `Usage: mooring prompts <server> [options]
@@ -15,37 +14,34 @@ Lists the prompts of a server.
 ${targetHelp}
 ${connectionHelp}`;
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('prompts', args, connectionFlags);
-  const out = openOutput();
-  const [target, ...more] = positionals;
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
-  if (target === undefined || more.length > 0) throw new UsageError('Usage: mooring prompts <server>');
-  return withServer(target, values, out, async (client, signal) => {
-    const prompts = client.capabilities['prompts'] === undefined ? [] : await client.listPrompts({ signal });
-    if (values.json === true) {
-      out.json(prompts);
+export const run = command(
+  { name: 'prompts', help, options: connectionFlags },
+  async ({ values, positionals, out }) => {
+    const [target, ...more] = positionals;
+    if (target === undefined || more.length > 0) throw new UsageError('Usage: mooring prompts <server>');
+    return withServer(target, values, out, async (client, signal) => {
+      const prompts = client.capabilities['prompts'] === undefined ? [] : await client.listPrompts({ signal });
+      if (values.json === true) {
+        out.json(prompts);
+        return 0;
+      }
+      if (prompts.length === 0) {
+        out.info('This server has no prompts.\n');
+        return 0;
+      }
+      const { style, width } = out;
+      const columns: Column<Prompt>[] = [
+        { title: 'prompt', text: ({ name }) => lineForTerminal(name, 128), paint: (text) => style.name(text) },
+        {
+          title: 'arguments',
+          text: ({ arguments: list = [] }) =>
+            list.map(({ name, required }) => `${lineForTerminal(name, 64)}${required === true ? '' : '?'}`).join(', '),
+          paint: (text) => style.faint(text),
+        },
+        { title: 'description', text: ({ description, title }) => lineForTerminal(description ?? title ?? '', 300) },
+      ];
+      out.write(table(prompts, columns, { style, width }));
       return 0;
-    }
-    if (prompts.length === 0) {
-      out.info('This server has no prompts.\n');
-      return 0;
-    }
-    const { style, width } = out;
-    const columns: Column<Prompt>[] = [
-      { title: 'prompt', text: ({ name }) => lineForTerminal(name, 128), paint: (text) => style.name(text) },
-      {
-        title: 'arguments',
-        text: ({ arguments: list = [] }) =>
-          list.map(({ name, required }) => `${lineForTerminal(name, 64)}${required === true ? '' : '?'}`).join(', '),
-        paint: (text) => style.faint(text),
-      },
-      { title: 'description', text: ({ description, title }) => lineForTerminal(description ?? title ?? '', 300) },
-    ];
-    out.write(table(prompts, columns, { style, width }));
-    return 0;
-  });
-}
+    });
+  },
+);

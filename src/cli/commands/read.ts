@@ -6,8 +6,7 @@ import { connectionFlags, connectionHelp, targetHelp, withServer } from '../clie
 import { showResource } from '../client/print-content.ts';
 import { formatBytes, SavedFiles } from '../client/saved-files.ts';
 import type { ResourceContents } from '../client/types.ts';
-import { readArgs } from '../parse-args.ts';
-import { openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
 
 const help = `Usage: mooring read <server> <uri> [options]
 
@@ -20,17 +19,13 @@ Options:
 ${targetHelp}
 ${connectionHelp}`;
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('read', args, {
-    ...connectionFlags,
-    output: { type: 'string', short: 'o' },
-    save: { type: 'string' },
-  });
-  const out = openOutput();
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
+const options = {
+  ...connectionFlags,
+  output: { type: 'string', short: 'o' },
+  save: { type: 'string' },
+} as const;
+
+export const run = command({ name: 'read', help, options }, async ({ values, positionals, out }) => {
   const [target, uri, ...more] = positionals;
   if (target === undefined || uri === undefined || more.length > 0)
     throw new UsageError('Usage: mooring read <server> <uri>');
@@ -53,7 +48,7 @@ export async function run(args: readonly string[]): Promise<number> {
     }
     return 0;
   });
-}
+});
 
 function bytesOf({ text, blob }: ResourceContents): Buffer {
   return text === undefined ? Buffer.from(blob ?? '', 'base64') : Buffer.from(text);

@@ -8,8 +8,8 @@ import { terminalInputHandlers } from '../client/input-requests.ts';
 import { printResult } from '../client/print-content.ts';
 import { SavedFiles } from '../client/saved-files.ts';
 import { showStatusIn, showTask, showTasks } from '../client/task-status.ts';
-import { readArgs } from '../parse-args.ts';
-import { type Output, openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
+import type { Output } from '../ui/output.ts';
 import { noProgress, type ProgressBar, startProgress } from '../ui/progress.ts';
 
 const help = `Usage: mooring task <action> <server> [id] [options]
@@ -51,17 +51,13 @@ const verbs = [...Object.keys(actions), 'list'];
 /** Only revisions with a handshake have a list of tasks. */
 const listingRevision = 'handshake';
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('task', args, {
-    ...connectionFlags,
-    answer: { type: 'string', multiple: true },
-    save: { type: 'string' },
-  });
-  const out = openOutput();
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
+const options = {
+  ...connectionFlags,
+  answer: { type: 'string', multiple: true },
+  save: { type: 'string' },
+} as const;
+
+export const run = command({ name: 'task', help, options }, async ({ values, positionals, out }) => {
   const { verb, target, id } = readWords(positionals);
   const json = values.json === true;
   let bar: ProgressBar = noProgress;
@@ -84,7 +80,7 @@ export async function run(args: readonly string[]): Promise<number> {
   if (verb === 'wait' && code === 130)
     out.info('\nThe task goes on. Wait again, or stop it with "mooring task cancel".\n');
   return code;
-}
+});
 
 function readWords(positionals: readonly string[]): { verb: string; target: string; id: string | undefined } {
   const [verb, target, id, ...more] = positionals;

@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 import { resolveSettings } from '../../app/config/resolve.ts';
 import { addToken, createToken, readTokens, revokeToken, type TokenEntry } from '../../app/tokens.ts';
 import { UsageError } from '../../app/usage-error.ts';
-import { readArgs } from '../parse-args.ts';
-import { type Output, openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
+import type { Output } from '../ui/output.ts';
 import { type Column, table } from '../ui/table.ts';
 
 const help = `Usage: mooring token [add NAME | list | revoke NAME] [options]
@@ -29,21 +29,16 @@ Options:
 
 const verbs: readonly string[] = ['add', 'list', 'revoke'];
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('token', args, {
-    file: { type: 'string' },
-    scope: { type: 'string', multiple: true },
-    expires: { type: 'string' },
-    config: { type: 'string' },
-    data: { type: 'string' },
-    json: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  });
-  const out = openOutput();
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
+const options = {
+  file: { type: 'string' },
+  scope: { type: 'string', multiple: true },
+  expires: { type: 'string' },
+  config: { type: 'string' },
+  data: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+
+export const run = command({ name: 'token', help, options }, async ({ values, positionals, out }) => {
   const [what, name, ...more] = positionals;
   if (more.length > 0)
     throw new UsageError('Too many arguments: a name must not contain spaces. See "mooring token --help"');
@@ -77,7 +72,7 @@ export async function run(args: readonly string[]): Promise<number> {
     `Revoked the token of ${name}. To apply it, let the server reload its files (kill -HUP <pid>) or restart it.\n`,
   );
   return 0;
-}
+});
 
 async function fileOf(values: { file?: string; config?: string; data?: string }): Promise<string> {
   if (values.file !== undefined) return resolve(values.file);

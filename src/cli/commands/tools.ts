@@ -6,8 +6,8 @@ import { UsageError } from '../../app/usage-error.ts';
 import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
 import { signature, typeText } from '../client/schema-summary.ts';
 import type { FormSchema, Tool } from '../client/types.ts';
-import { readArgs } from '../parse-args.ts';
-import { type Output, openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
+import type { Output } from '../ui/output.ts';
 import { table } from '../ui/table.ts';
 
 const help = `Usage: mooring tools <server> [tool] [options]
@@ -17,14 +17,8 @@ Lists the tools of a server, or describes one of them.
 ${targetHelp}
 ${connectionHelp}`;
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('tools', args, connectionFlags);
-  const out = openOutput();
+export const run = command({ name: 'tools', help, options: connectionFlags }, async ({ values, positionals, out }) => {
   const [target, name, ...more] = positionals;
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
   if (target === undefined || more.length > 0) throw new UsageError('Usage: mooring tools <server> [tool]');
   return withServer(target, values, out, async (client, signal) => {
     const tools = await client.listTools({ signal });
@@ -33,7 +27,7 @@ export async function run(args: readonly string[]): Promise<number> {
     else list(tools, out);
     return 0;
   });
-}
+});
 
 /** The tool of that name. */
 export function pick(tools: readonly Tool[], name: string): Tool {

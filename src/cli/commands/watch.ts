@@ -6,8 +6,7 @@ import type { Client } from '../../client/index.ts';
 import { connectionFlags, connectionHelp, describe, targetHelp, withServer } from '../client/connection.ts';
 import { showResource } from '../client/print-content.ts';
 import { SavedFiles } from '../client/saved-files.ts';
-import { readArgs } from '../parse-args.ts';
-import { openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
 
 const help = `Usage: mooring watch <server> [uri …] [options]
 
@@ -21,17 +20,13 @@ Options:
 ${targetHelp}
 ${connectionHelp}`;
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('watch', args, {
-    ...connectionFlags,
-    read: { type: 'boolean' },
-    count: { type: 'string', short: 'n' },
-  });
-  const out = openOutput();
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
+const options = {
+  ...connectionFlags,
+  read: { type: 'boolean' },
+  count: { type: 'string', short: 'n' },
+} as const;
+
+export const run = command({ name: 'watch', help, options }, async ({ values, positionals, out }) => {
   const [target, ...uris] = positionals;
   if (target === undefined) throw new UsageError('Usage: mooring watch <server> [uri …]');
   const limit = values.count === undefined ? Number.POSITIVE_INFINITY : Number(values.count);
@@ -63,4 +58,4 @@ export async function run(args: readonly string[]): Promise<number> {
     return signal.aborted ? 130 : 0;
   };
   return withServer(target, values, out, work, {}, { endless: true });
-}
+});

@@ -2,8 +2,7 @@
 
 import { settingsOfGateway } from '../../app/gateway/gateway-settings.ts';
 import { lineForTerminal } from '../../app/untrusted-text.ts';
-import { readArgs } from '../parse-args.ts';
-import { openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
 import { table } from '../ui/table.ts';
 
 const help = `Usage: mooring gateway check [--config FILE]… [--json]
@@ -12,17 +11,12 @@ Reads the configuration and shows every command that would be started and every 
 is started. Ends with 2 if something is wrong.
 `;
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values } = readArgs('gateway check', args, {
-    config: { type: 'string', multiple: true },
-    json: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  });
-  const out = openOutput();
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
+const options = {
+  config: { type: 'string', multiple: true },
+  json: { type: 'boolean' },
+} as const;
+
+export const run = command({ name: 'gateway check', help, options }, async ({ values, out }) => {
   const { config, notes } = await settingsOfGateway({ files: values.config ?? [] });
   const rows = config.servers.map(({ name, slug, entry, disabled, isolation, auth, sandbox, pin }) => ({
     name,
@@ -62,4 +56,4 @@ export async function run(args: readonly string[]): Promise<number> {
     out.info(`${level === 'warning' ? style.warn('warning:') : 'note:'} ${lineForTerminal(text, 500)}\n`);
   }
   return 0;
-}
+});

@@ -4,9 +4,8 @@ import { resolve } from 'node:path';
 import { shortened } from '../../app/config/folders.ts';
 import { gatewayFileText, importServers, replaceInClient, writeGatewayFile } from '../../app/gateway/import-servers.ts';
 import { UsageError } from '../../app/usage-error.ts';
+import { command } from '../command.ts';
 import { clientName } from '../commands/install.ts';
-import { readArgs } from '../parse-args.ts';
-import { openOutput } from '../ui/output.ts';
 
 const help = `Usage: mooring gateway import --from CLIENT [options]
 
@@ -24,20 +23,15 @@ Example:
   mooring gateway import --from cursor --output ~/.config/mooring/gateway.json --replace
 `;
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values } = readArgs('gateway import', args, {
-    from: { type: 'string' },
-    output: { type: 'string' },
-    replace: { type: 'boolean' },
-    project: { type: 'boolean' },
-    file: { type: 'string' },
-    help: { type: 'boolean', short: 'h' },
-  });
-  const out = openOutput();
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
+const options = {
+  from: { type: 'string' },
+  output: { type: 'string' },
+  replace: { type: 'boolean' },
+  project: { type: 'boolean' },
+  file: { type: 'string' },
+} as const;
+
+export const run = command({ name: 'gateway import', help, options }, async ({ values, out }) => {
   if (values.from === undefined) throw new UsageError('Name the client: mooring gateway import --from CLIENT');
   if (values.replace === true && values.output === undefined) {
     throw new UsageError('--replace needs --output FILE: the gateway reads the servers from that file');
@@ -67,4 +61,4 @@ export async function run(args: readonly string[]): Promise<number> {
     `${shortened(imported.file)} starts the gateway now${backup === undefined ? '' : `; backup: ${shortened(backup)}`}\n`,
   );
   return 0;
-}
+});

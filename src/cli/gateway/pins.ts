@@ -4,8 +4,8 @@ import { runningGateways } from '../../app/gateway/running.ts';
 import { openPins } from '../../app/gateway/stored-pins.ts';
 import { forTerminal, lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
-import { readArgs } from '../parse-args.ts';
-import { type Output, openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
+import type { Output } from '../ui/output.ts';
 import { table } from '../ui/table.ts';
 
 const help = `Usage: mooring gateway pins [SERVER] [options]
@@ -24,17 +24,12 @@ Options:
 type Stored = Awaited<ReturnType<typeof openPins>>;
 type Difference = ReturnType<Stored['list']>['differences'][number];
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('gateway pins', args, {
-    data: { type: 'string' },
-    json: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  });
-  const out = openOutput();
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
+const options = {
+  data: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+
+export const run = command({ name: 'gateway pins', help, options }, async ({ values, positionals, out }) => {
   const json = values.json === true;
   const pins = await openPins(values.data);
   const [first, ...rest] = positionals;
@@ -42,7 +37,7 @@ export async function run(args: readonly string[]): Promise<number> {
   if (first === 'accept') return accept(pins, rest[0], json, out);
   if (rest.length > 0) throw new UsageError('Usage: mooring gateway pins [SERVER | diff | accept]');
   return list(pins, first, json, out);
-}
+});
 
 /** `server` or `server/tool`; tools may have slashes in their names. */
 function matcher(text: string | undefined): (item: { readonly slug: string; readonly tool: string }) => boolean {

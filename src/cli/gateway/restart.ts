@@ -3,24 +3,18 @@
 import { findGateway } from '../../app/gateway/running.ts';
 import { nearest } from '../../app/text/nearest.ts';
 import { UsageError } from '../../app/usage-error.ts';
-import { readArgs } from '../parse-args.ts';
-import { openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
 
 const help = `Usage: mooring gateway restart SERVER [--pid N]
 
 Ends the processes and connections of a server and starts it again. Calls in progress fail.
 `;
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('gateway restart', args, {
-    pid: { type: 'string' },
-    help: { type: 'boolean', short: 'h' },
-  });
-  const out = openOutput();
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
+const options = {
+  pid: { type: 'string' },
+} as const;
+
+export const run = command({ name: 'gateway restart', help, options }, async ({ values, positionals, out }) => {
   const [server, ...more] = positionals;
   if (server === undefined || more.length > 0) throw new UsageError('Usage: mooring gateway restart SERVER');
   const running = await findGateway(values.pid);
@@ -36,4 +30,4 @@ export async function run(args: readonly string[]): Promise<number> {
   await running.restart(found.slug);
   out.write(`${found.slug} was restarted\n`);
   return 0;
-}
+});

@@ -2,8 +2,8 @@
 
 import { findGateway, type RunningGateway, runningGateways } from '../../app/gateway/running.ts';
 import { lineForTerminal } from '../../app/untrusted-text.ts';
-import { readArgs } from '../parse-args.ts';
-import { type Output, openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
+import type { Output } from '../ui/output.ts';
 import { table } from '../ui/table.ts';
 
 const help = `Usage: mooring gateway status [--pid N] [--json]
@@ -18,17 +18,12 @@ Options:
 
 type Status = Awaited<ReturnType<RunningGateway['status']>>[number];
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values } = readArgs('gateway status', args, {
-    pid: { type: 'string' },
-    json: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  });
-  const out = openOutput();
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
+const options = {
+  pid: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+
+export const run = command({ name: 'gateway status', help, options }, async ({ values, out }) => {
   const named = values.pid === undefined ? undefined : await findGateway(values.pid);
   const gateways = named === undefined ? await runningGateways() : [named];
   const all = await Promise.all(gateways.map(async ({ info, status }) => ({ info, servers: await status() })));
@@ -51,7 +46,7 @@ export async function run(args: readonly string[]): Promise<number> {
     print(servers, out);
   }
   return 0;
-}
+});
 
 function print(servers: readonly Status[], out: Output): void {
   const { style, width } = out;

@@ -4,8 +4,8 @@ import { settingsOfGateway } from '../../app/gateway/gateway-settings.ts';
 import { knownTools } from '../../app/gateway/known-tools.ts';
 import { findGateway } from '../../app/gateway/running.ts';
 import { lineForTerminal } from '../../app/untrusted-text.ts';
-import { readArgs } from '../parse-args.ts';
-import { openOutput } from '../ui/output.ts';
+import { command } from '../command.ts';
+import type { Output } from '../ui/output.ts';
 import { table } from '../ui/table.ts';
 
 const help = `Usage: mooring gateway tools [SERVER] [options]
@@ -21,19 +21,14 @@ Options:
   -h, --help       show this help
 `;
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('gateway tools', args, {
-    view: { type: 'string' },
-    config: { type: 'string', multiple: true },
-    pid: { type: 'string' },
-    json: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  });
-  const out = openOutput();
-  if (values.help === true) {
-    out.write(help);
-    return 0;
-  }
+const options = {
+  view: { type: 'string' },
+  config: { type: 'string', multiple: true },
+  pid: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+
+export const run = command({ name: 'gateway tools', help, options }, async ({ values, positionals, out }) => {
   const [server] = positionals;
   const view = values.view ?? '';
   const running = values.config === undefined ? await findGateway(values.pid) : undefined;
@@ -52,9 +47,9 @@ export async function run(args: readonly string[]): Promise<number> {
   ];
   out.write(table(tools, columns, { style, width }));
   return 0;
-}
+});
 
-async function stored(files: readonly string[], view: string, out: ReturnType<typeof openOutput>) {
+async function stored(files: readonly string[], view: string, out: Output) {
   const { config, settings } = await settingsOfGateway({ files });
   const { tools, unknown } = knownTools(config, settings.dataDir, view);
   if (unknown.length > 0) out.info(`Not known yet, because no gateway has connected to them: ${unknown.join(', ')}\n`);
