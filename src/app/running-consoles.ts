@@ -3,6 +3,7 @@
 
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isRunning } from '../transports/is-running.ts';
 import { controlFolder, makePrivate } from './gateway/control-socket.ts';
 
 /** A console that was announced. */
@@ -68,15 +69,6 @@ function removeQuietly(file: string): void {
     rmSync(file, { force: true });
   } catch {
     // Left alone.
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

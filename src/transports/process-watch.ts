@@ -1,6 +1,8 @@
 // Events of a process that serves MCP: signals, the end of its parent, uncaught errors. What to do about them is decided
 // in stdio.ts and http/node/own-process.ts.
 
+import { isRunning } from './is-running.ts';
+
 export type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP';
 
 export interface ProcessListener {
@@ -43,19 +45,10 @@ export function watchStderr(): void {
 export function watchParent(listener: Pick<ProcessListener, 'onOrphaned'>, parent: number, pollMs: number): void {
   if (pollMs === 0) return;
   const timer = setInterval(() => {
-    if (process.ppid === parent && (process.platform !== 'win32' || exists(parent))) return;
+    // On Windows `ppid` does not change when the parent ends.
+    if (process.ppid === parent && (process.platform !== 'win32' || isRunning(parent))) return;
     clearInterval(timer);
     listener.onOrphaned();
   }, pollMs);
   timer.unref();
-}
-
-/** On Windows `ppid` does not change when the parent ends. */
-function exists(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

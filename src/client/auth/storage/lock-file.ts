@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { open, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isRunning } from '../../../transports/is-running.ts';
 import { authErrors } from '../errors.ts';
 
 /** Limits of waiting for a lock file. */
@@ -74,17 +75,8 @@ async function breakStale(path: string, staleMs: number): Promise<boolean> {
 
 async function isStale(path: string, content: string, staleMs: number): Promise<boolean> {
   const holder = parse(content);
-  if (holder !== undefined && holder.host === hostname() && !isAlive(holder.pid)) return true;
+  if (holder !== undefined && holder.host === hostname() && !isRunning(holder.pid)) return true;
   return (await ageOf(path)) > staleMs;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 function parse(content: string): { pid: number; host: string } | undefined {
