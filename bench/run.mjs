@@ -122,6 +122,8 @@ try {
     const table = markdown(rows, suite.columns, suite.who);
     const outcomes = checkClaims(suite.id, rows);
     results.push({ suite, rows, absent, table, outcomes });
+    // After each suite: what was measured is kept when a later one fails or is stopped.
+    if (options.docs) updateDocs();
     if (options.json) continue;
     console.log(`## ${suite.title}\n\n${suite.note}\n\n${table}\n`);
     for (const { name, why } of absent) console.log(`Left out: ${name} (${why})`);
@@ -140,15 +142,22 @@ if (options.json) {
   console.log(JSON.stringify({ machine, versions, results: plain, claims: outcomes }, null, 2));
 } else console.log(`## Claims\n\n${claimLines}`);
 
-if (options.docs) {
+if (options.strict && outcomes.some(({ holds }) => holds !== true)) process.exitCode = 1;
+
+/** Renews the tables, claims and the picture of the suites that were measured so far. */
+function updateDocs() {
   const tables = Object.fromEntries(results.map(({ suite, table }) => [suite.id, `${suite.note}\n\n${table}`]));
   const others = claimsOnPage().filter(({ suite }) => !results.some((result) => result.suite.id === suite));
   const order = suites.map(({ id }) => id);
-  const claims = [...others, ...outcomes.map((outcome) => ({ suite: outcome.suite, line: sentence(outcome) }))]
+  const claims = [
+    ...others,
+    ...results
+      .flatMap((result) => result.outcomes)
+      .map((outcome) => ({ suite: outcome.suite, line: sentence(outcome) })),
+  ]
     .sort((one, other) => order.indexOf(one.suite) - order.indexOf(other.suite))
     .map(({ line }) => line);
   updatePage({ conditions, ...tables, claims: `\`\`\`text\n${claims.join('\n')}\n\`\`\`` });
   const calls = results.find(({ suite }) => suite.id === 'stdio');
   if (calls) drawCalls(calls.rows);
 }
-if (options.strict && outcomes.some(({ holds }) => holds !== true)) process.exitCode = 1;
