@@ -1,11 +1,14 @@
 // A server that wants a sign-in, and a person who takes their time over it.
 import { once } from 'node:events';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { type Authorizer, type ConnectOptions, connect, EraCache } from '../../src/client/index.ts';
 import { type FaultyServer, type Manners, startFaultyServer } from './faulty/http-server.ts';
 
 let server: FaultyServer;
-afterEach(() => server.close());
+afterEach(() => {
+  vi.useRealTimers();
+  return server.close();
+});
 
 /** A person at the other end of a browser; `signIn()` is the moment they are done. */
 class Person implements Authorizer {
@@ -34,7 +37,8 @@ class Person implements Authorizer {
   }
 }
 
-/** Long enough for a busy machine, too short for a person. */
+/** Too short for a person; time passes only while one signs in. */
+const stopClock = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 const impatient = { connectTimeoutMs: 1_500, timeoutMs: 1_500 };
 const asked = (person: Person): Promise<unknown> => once(person.asked, 'asked');
 const options = (person: Person): ConnectOptions => ({
@@ -55,21 +59,23 @@ const toolCalls = (): number => server.visits.filter(({ body }) => body.includes
 
 test('the time a sign-in takes does not count as connecting', async () => {
   server = await startFaultyServer(everything);
+  stopClock();
   const person = new Person();
   const connecting = connect(server.url, { ...options(person), ...impatient });
   await asked(person);
-  await new Promise((later) => setTimeout(later, 1.5 * impatient.timeoutMs));
+  await vi.advanceTimersByTimeAsync(1.5 * impatient.timeoutMs);
   person.signIn();
   await (await connecting).close();
 });
 
 test('the time a sign-in takes does not count as the call', async () => {
   server = await startFaultyServer(calls);
+  stopClock();
   const person = new Person();
   const client = await connect(server.url, { ...options(person), ...impatient });
   const calling = client.callTool('work');
   await asked(person);
-  await new Promise((later) => setTimeout(later, 1.5 * impatient.timeoutMs));
+  await vi.advanceTimersByTimeAsync(1.5 * impatient.timeoutMs);
   person.signIn();
   expect((await calling).content).toHaveLength(1);
   await client.close();

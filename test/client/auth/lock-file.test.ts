@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 const take = (options: { timeoutMs?: number; staleMs?: number; signal?: AbortSignal } = {}) =>
-  withLockFile(path, { timeoutMs: 5000, ...options }, async () => 'mine');
+  withLockFile(path, { timeoutMs: 20_000, ...options }, async () => 'mine');
 
 /** Another process takes the lock and keeps it until it is killed. */
 async function heldByAnotherProcess(): Promise<ChildProcess> {
@@ -36,9 +36,9 @@ async function heldByAnotherProcess(): Promise<ChildProcess> {
 }
 
 test('the file exists during the task and is removed after it, also when the task fails', async () => {
-  await withLockFile(path, { timeoutMs: 100 }, () => access(path));
+  await withLockFile(path, { timeoutMs: 20_000 }, () => access(path));
   await expect(
-    withLockFile(path, { timeoutMs: 100 }, async () => {
+    withLockFile(path, { timeoutMs: 20_000 }, async () => {
       throw new Error('failed');
     }),
   ).rejects.toThrow('failed');
@@ -77,7 +77,7 @@ test('a holder keeps its lock fresh while it works', async () => {
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const first = withLockFile(path, { timeoutMs: 1000, staleMs: 60 }, async () => {
+  const first = withLockFile(path, { timeoutMs: 20_000, staleMs: 60 }, async () => {
     const old = new Date(Date.now() - 60_000);
     await utimes(path, old, old);
     await held;
@@ -110,7 +110,7 @@ test('a breaker that was left behind does not block for ever', async () => {
 });
 
 test('a lock that was broken under its holder is not removed by it', async () => {
-  await withLockFile(path, { timeoutMs: 100 }, () => writeFile(path, 'another holder'));
+  await withLockFile(path, { timeoutMs: 20_000 }, () => writeFile(path, 'another holder'));
   expect(await readFile(path, 'utf8')).toBe('another holder');
 });
 

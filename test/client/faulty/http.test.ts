@@ -6,7 +6,10 @@ import { type Client, ClientError, type ConnectOptions, connect, EraCache } from
 import { rejectionOf } from '../../support/rejection.ts';
 import { done, type FaultyServer, type Manners, startFaultyServer, type Visit } from './http-server.ts';
 
-const limits = { timeoutMs: 1_000, connectTimeoutMs: 4_000, retry: { baseDelayMs: 1, maxDelayMs: 10 } };
+/** What must happen has time, also where the machine stops the process for some seconds. */
+const limits = { timeoutMs: 20_000, connectTimeoutMs: 20_000, retry: { baseDelayMs: 1, maxDelayMs: 10 } };
+/** Of a request that gets no answer. */
+const short = { timeoutMs: 1_000 };
 const handshake = { revision: 'handshake' };
 
 let server: FaultyServer | undefined;
@@ -81,7 +84,7 @@ describe('a server that cannot be talked to', () => {
       'redirect-rejected',
       /delivered by GET/,
     ],
-    ['one that never answers', always(() => {}), 'connect-timeout', /server\/discover.*No response/],
+    ['one that never answers', always(() => {}), 'connect-timeout', /server\/discover.*No response/, short],
     [
       'one that answers nothing',
       always(({ response }) => response.writeHead(202).end()),
@@ -265,7 +268,8 @@ describe('an answer that is none', () => {
   ];
   test.each(cases)('%s', async (_, act, code, message) => {
     await open(on('tools/call', act), { ...handshake, maxMessageBytes: 1024 * 1024 });
-    const error = await rejectionOf((client as Client).callTool('work'), ClientError);
+    const options = code === 'timeout' ? short : {};
+    const error = await rejectionOf((client as Client).callTool('work', {}, options), ClientError);
     expect(error.message).toMatch(message);
     expect(error.code).toBe(code);
     expect((await (client as Client).listTools()).length).toBe(1);
@@ -444,7 +448,10 @@ describe('the old transport of two endpoints', () => {
       /instead of events/,
     ],
   ])('%s', async (_, act, code, message) => {
-    const error = await rejectionOf(open(sse(act), { connectTimeoutMs: 1_500 }), ClientError);
+    const error = await rejectionOf(
+      open(sse(act), { connectTimeoutMs: code === 'connect-timeout' ? 6_000 : 20_000 }),
+      ClientError,
+    );
     expect(error.message).toMatch(message);
     expect(error.code).toBe(code);
   });

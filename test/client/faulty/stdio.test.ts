@@ -1,13 +1,18 @@
 // Servers on stdio that behave badly: each ends in an error that says what happened, within its time, and leaves no process
 // behind; or it is harmless and does not disturb.
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type Client, ClientError, type ConnectOptions, connect, EraCache } from '../../../src/client/index.ts';
 import { rejectionOf } from '../../support/rejection.ts';
-import { marked, newMark } from './processes.ts';
+import { marked, newMark, until } from './processes.ts';
 
 const server = fileURLToPath(new URL('./stdio-server.mjs', import.meta.url));
-const limits = { timeoutMs: 1_000, probeTimeoutMs: 300, connectTimeoutMs: 8_000, closeGraceMs: 300 };
+/** What must happen has time, also where the machine stops a process for some seconds; what never happens is not waited for. */
+const limits = { timeoutMs: 20_000, probeTimeoutMs: 300, connectTimeoutMs: 20_000, closeGraceMs: 300 };
+/** Of a call that gets no answer. */
+const short = { timeoutMs: 1_000 };
+/** Of a call that gets no answer, and whose error names what was received meanwhile. */
+const long = { timeoutMs: 8_000 };
 
 let client: Client | undefined;
 let mark = '';
@@ -15,31 +20,41 @@ let mark = '';
 /** Who never answers a probe is not waited for; the others may need a while to start on a busy machine. */
 const silent = ['reads-nothing', 'never-answers', 'hangs-on-probe', 'ignores-probe'];
 
-/** Connects to a server that misbehaves as `mode` says. */
-async function open(mode: string, options: ConnectOptions = {}): Promise<Client> {
-  mark = newMark();
-  client = undefined;
-  client = await connect([process.execPath, server, mode, mark], {
+/** Connects to a server that misbehaves as `mode` says, and has the mark. */
+const connectTo = (mode: string, itsMark: string, options: ConnectOptions = {}): Promise<Client> =>
+  connect([process.execPath, server, mode, itsMark], {
     ...limits,
-    ...(silent.includes(mode) ? {} : { probeTimeoutMs: 5_000 }),
+    ...(silent.includes(mode) ? {} : { probeTimeoutMs: 10_000 }),
     eraCache: new EraCache(),
     ...options,
   });
+
+/** Connects for the one test that runs; it is closed afterwards. */
+async function open(mode: string, options: ConnectOptions = {}): Promise<Client> {
+  mark = newMark();
+  client = undefined;
+  client = await connectTo(mode, mark, options);
   return client;
 }
 
+/** A process that was killed exists a moment longer. */
+const leavesNothing = (itsMark: string): Promise<void> => until(() => marked(itsMark).length === 0);
+
 afterEach(async () => {
+  vi.useRealTimers();
   await client?.close();
+  if (mark !== '') await leavesNothing(mark);
   client = undefined;
-  expect(marked(mark)).toEqual([]);
+  mark = '';
 });
 
 const handshake = { revision: 'handshake' };
 
 /** Waits long enough for the process to start and to write something, also on a busy machine. */
-const untilStarted = { ...handshake, connectTimeoutMs: 5_000 };
+const untilStarted = { ...handshake, connectTimeoutMs: 10_000 };
 
-describe('a server that cannot be talked to', () => {
+// They mostly wait.
+describe.concurrent('a server that cannot be talked to', () => {
   const cases: readonly [mode: string, code: string, message: RegExp, options?: ConnectOptions][] = [
     ['exits-at-once', 'server-exited', /exited with code 1.*Cannot find module "left-pad"/s],
     ['exits-silently', 'server-exited', /exited \(code 0\)/],
@@ -47,7 +62,7 @@ describe('a server that cannot be talked to', () => {
       'reads-nothing',
       'connect-timeout',
       /server\/discover .*no response.*initialize .*no response/is,
-      { connectTimeoutMs: 4_000 },
+      { connectTimeoutMs: 8_000 },
     ],
     ['never-answers', 'connect-timeout', /tried server\/discover/, { connectTimeoutMs: 4_000 }],
     ['never-answers', 'connect-timeout', /tried initialize/, { ...handshake, connectTimeoutMs: 500 }],
@@ -62,9 +77,11 @@ describe('a server that cannot be talked to', () => {
     ['never-answers', 'connect-timeout', /No response to server\/discover/, { revision: '2026-07-28' }],
   ];
   test.each(cases)('%s: %s', async (mode, code, message, options) => {
-    const error = await rejectionOf(open(mode, options), ClientError);
+    const itsMark = newMark();
+    const error = await rejectionOf(connectTo(mode, itsMark, options), ClientError);
     expect(error.message).toMatch(message);
     expect(error.code).toBe(code);
+    await leavesNothing(itsMark);
   });
 
   test('a program that does not exist is named', async () => {
@@ -111,7 +128,7 @@ describe('a server that does not support the stateless revision', () => {
   });
 });
 
-describe('an answer that is none', () => {
+describe.concurrent('an answer that is none', () => {
   const cases: readonly [mode: string, code: string, message: RegExp][] = [
     ['both-result-and-error', 'invalid-message', /both a result and an error/],
     ['null-result', 'invalid-message', /result is not an object/],
@@ -125,13 +142,18 @@ describe('an answer that is none', () => {
     ['batches-not-supported', 'timeout', /it sent one thing that is not a message/],
   ];
   test.each(cases)('%s: %s', async (mode, code, message) => {
-    const { callTool } = { callTool: (await open(mode, handshake)).callTool.bind(client) };
-    const error = await rejectionOf(callTool('work', {}), ClientError);
+    const itsMark = newMark();
+    const connected = await connectTo(mode, itsMark, handshake);
+    const error = await rejectionOf(connected.callTool('work', {}, code === 'timeout' ? long : {}), ClientError);
     expect(error.message).toMatch(message);
     expect(error.code).toBe(code);
-    expect((await (client as Client).listTools()).length).toBe(1);
+    expect((await connected.listTools()).length).toBe(1);
+    await connected.close();
+    await leavesNothing(itsMark);
   });
+});
 
+describe('a result that is none', () => {
   test.each([
     ['tools-is-object', /"tools" is not an array/],
     ['cursor-is-number', /"nextCursor" is not a string/],
@@ -163,7 +185,7 @@ describe('an answer that is none', () => {
 
 describe('too much', () => {
   test('an answer beyond the limit fails its call; the next one works', async () => {
-    await open('huge-answer', { ...handshake, maxMessageBytes: 1024 * 1024, timeoutMs: 20_000 });
+    await open('huge-answer', { ...handshake, maxMessageBytes: 1024 * 1024 });
     const error = await rejectionOf((client as Client).callTool('work', { bytes: 100 * 1024 * 1024 }), ClientError);
     expect(error.code).toBe('message-too-large');
     expect(error.message).toContain('1048576 bytes');
@@ -173,14 +195,14 @@ describe('too much', () => {
   test('a line without end costs no memory and ends with the time limit', async () => {
     await open('endless-line', { ...handshake, maxMessageBytes: 1024 * 1024 });
     const before = process.memoryUsage.rss();
-    const error = await rejectionOf((client as Client).callTool('work', {}), ClientError);
+    const error = await rejectionOf((client as Client).callTool('work', {}, short), ClientError);
     expect(error.code).toBe('timeout');
     expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 * 1024);
   });
 
   test('a flood of log messages does not lose the answer', async () => {
     let heard = 0;
-    await open('flood-of-logs', { ...handshake, timeoutMs: 20_000, onLog: () => heard++ });
+    await open('flood-of-logs', { ...handshake, onLog: () => heard++ });
     expect(await (client as Client).callTool('work')).toMatchObject({ content: [{ text: 'done' }] });
     expect(heard).toBe(50_000);
   });
@@ -194,13 +216,13 @@ describe('too much', () => {
       open64--;
       return { role: 'assistant' as const, model: 'm', content: { type: 'text' as const, text: 'x' } };
     };
-    await open('flood-of-questions', { ...handshake, timeoutMs: 20_000, handlers: { sample } });
+    await open('flood-of-questions', { ...handshake, handlers: { sample } });
     expect(await (client as Client).callTool('work')).toMatchObject({ content: [{ text: 'done' }] });
     expect(most).toBe(64);
   });
 
   test('of a flood on stderr the end is stored, and the server does not block on it', async () => {
-    await open('flood-of-stderr', { ...handshake, timeoutMs: 20_000 });
+    await open('flood-of-stderr', { ...handshake });
     await (client as Client).callTool('work');
     expect((client as Client).stderr.length).toBeLessThanOrEqual(64 * 1024);
     expect((client as Client).stderr).toContain('the last words');
@@ -208,9 +230,9 @@ describe('too much', () => {
 
   test('a server that does not read is noticed by the time limit', async () => {
     await open('does-not-read', handshake);
-    await rejectionOf((client as Client).listTools(), ClientError);
+    await rejectionOf((client as Client).listTools(short), ClientError);
     const error = await rejectionOf(
-      (client as Client).callTool('work', { text: 'x'.repeat(4 * 1024 * 1024) }),
+      (client as Client).callTool('work', { text: 'x'.repeat(4 * 1024 * 1024) }, short),
       ClientError,
     );
     expect(error.code).toBe('timeout');
@@ -218,18 +240,30 @@ describe('too much', () => {
 });
 
 describe('time', () => {
+  /** Time passes only as the test says. */
+  const stopClock = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+
   test('progress extends the time limit, up to the hard one', async () => {
     await open('progress-for-ever', handshake);
+    stopClock();
     let reports = 0;
-    const options = { timeoutMs: 200, maxTimeoutMs: 900, onProgress: () => reports++ };
+    const onProgress = (): void => {
+      reports++;
+      vi.advanceTimersByTime(150);
+    };
+    const options = { timeoutMs: 200, maxTimeoutMs: 2_000, onProgress };
     const error = await rejectionOf((client as Client).callTool('work', {}, options), ClientError);
     expect(error.code).toBe('timeout');
-    expect(error.message).toContain('within 900 ms');
+    expect(error.message).toContain('within 2000 ms');
     expect(reports).toBeGreaterThan(10);
   });
 
   test('progress that does not change does not', async () => {
-    await open('progress-stands-still', handshake);
+    const onMessage = (_: string, text: string): void => {
+      if (text.includes('notifications/progress')) vi.advanceTimersByTime(100);
+    };
+    await open('progress-stands-still', { ...handshake, onMessage });
+    stopClock();
     let reports = 0;
     const options = { timeoutMs: 300, maxTimeoutMs: 20_000, onProgress: () => reports++ };
     const error = await rejectionOf((client as Client).callTool('work', {}, options), ClientError);
@@ -293,7 +327,7 @@ describe('input requests', () => {
 
 describe('ends', () => {
   test('a crash in a call says what was on stderr, and the next call starts the server again', async () => {
-    await open('crashes-in-call', { ...handshake, timeoutMs: 10_000 });
+    await open('crashes-in-call', { ...handshake });
     const error = await rejectionOf((client as Client).callTool('work'), ClientError);
     expect(error.code).toBe('server-exited');
     expect(error.message).toMatch(/exited with code 7.*the disk is on fire/s);
@@ -307,7 +341,7 @@ describe('ends', () => {
   });
 
   test('a server that closes its stdout and keeps running is closed', async () => {
-    await open('closes-stdout', { ...handshake, timeoutMs: 10_000 });
+    await open('closes-stdout', { ...handshake });
     const error = await rejectionOf((client as Client).callTool('work'), ClientError);
     expect(error.code).toBe('server-exited');
     expect(error.message).toContain('closed its stdout');
@@ -317,7 +351,7 @@ describe('ends', () => {
     await open(mode, handshake);
     expect(marked(mark).length).toBeGreaterThanOrEqual(1);
     await (client as Client).close();
-    expect(marked(mark)).toEqual([]);
+    await leavesNothing(mark);
   });
 
   test('a call on a closed client is rejected', async () => {
