@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createServer, type HttpOptions, type HttpServer, serveHttp } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
@@ -238,7 +238,7 @@ describe('pipelined requests', () => {
     const { text } = raw(call('wait') + call('echo', { text: large }) + call('echo', { text: 'after' }));
     await expect.poll(() => release.length).toBe(1);
     release[0]?.();
-    await expect.poll(() => statuses(text()), { timeout: 5_000 }).toEqual(['200', '200', '200']);
+    await expect.poll(() => statuses(text())).toEqual(['200', '200', '200']);
     expect(text()).toContain('"after"');
   });
 
@@ -269,25 +269,37 @@ describe('pipelined requests', () => {
 });
 
 test('a WebSocket that receives data is alive, whether or not it answers pings', async () => {
-  const quick = await start({ limits: { heartbeatMs: 80 } });
-  const socket = new WebSocket(quick.url.replace('http', 'ws'), { autoPong: false });
-  const heard: string[] = [];
-  let code = 0;
-  socket.on('message', (data) => heard.push(String(data)));
-  socket.on('close', (closed) => {
-    code = closed;
-  });
-  await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject));
-  const text = JSON.stringify(
-    modernBody('tools/call', { name: 'echo', arguments: { text: 'x'.repeat(2_000) } }, 'slow'),
-  );
-  const step = Math.ceil(text.length / 16);
-  for (let at = 0; at < text.length; at += step) {
-    socket.send(text.slice(at, at + step), { fin: at + step >= text.length });
-    await new Promise((resolve) => setTimeout(resolve, 40));
+  const heartbeatMs = 80;
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const quick = await start({ limits: { heartbeatMs } });
+    const socket = new WebSocket(quick.url.replace('http', 'ws'), { autoPong: false });
+    const heard: string[] = [];
+    let code = 0;
+    socket.on('message', (data) => heard.push(String(data)));
+    socket.on('close', (closed) => {
+      code = closed;
+    });
+    await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject));
+    const text = JSON.stringify(
+      modernBody('tools/call', { name: 'echo', arguments: { text: 'x'.repeat(2_000) } }, 'slow'),
+    );
+    /** What was sent before is there when another request has its response. */
+    const nextHeartbeat = async (): Promise<void> => {
+      await client.modern('tools/list');
+      vi.advanceTimersByTime(heartbeatMs);
+    };
+    const step = Math.ceil(text.length / 16);
+    for (let at = 0; at < text.length; at += step) {
+      socket.send(text.slice(at, at + step), { fin: at + step >= text.length });
+      await nextHeartbeat();
+    }
+    await expect.poll(() => heard.length).toBe(1);
+    expect([code, JSON.parse(heard[0] as string).id]).toEqual([0, 'slow']);
+    // One that falls silent is cut off as before.
+    for (let n = 0; n < 2; n++) await nextHeartbeat();
+    await expect.poll(() => code).toBe(1006);
+  } finally {
+    vi.useRealTimers();
   }
-  await expect.poll(() => heard.length).toBe(1);
-  expect([code, JSON.parse(heard[0] as string).id]).toEqual([0, 'slow']);
-  // One that falls silent is cut off as before.
-  await expect.poll(() => code).toBe(1006);
 });

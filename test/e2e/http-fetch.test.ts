@@ -5,6 +5,7 @@ import { createServer, type EndpointOptions, type FetchHandler, toFetch } from '
 import { both, initializeBody, type Message, modernBody, modernHeaders, parseEvents } from '../support/http-client.ts';
 
 const handlers: FetchHandler[] = [];
+const started: string[] = [];
 const aborted: string[] = [];
 
 function make(options: EndpointOptions = {}) {
@@ -25,6 +26,7 @@ function make(options: EndpointOptions = {}) {
     description: 'Ends only when cancelled',
     run: (_args: unknown, ctx) =>
       new Promise((_, reject) => {
+        started.push('hang');
         ctx.signal.addEventListener('abort', () => {
           aborted.push('hang');
           reject(ctx.signal.reason);
@@ -136,11 +138,12 @@ describe('the rules of the endpoint hold', () => {
 test('aborting the request, or cancelling its stream, cancels a stateless call', async () => {
   const { post } = make();
   const before = aborted.length;
+  const begun = started.length;
   const controller = new AbortController();
   void post(modernBody('tools/call', { name: 'hang' }), modernHeaders('tools/call', { name: 'hang' }), {
     signal: controller.signal,
   });
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await expect.poll(() => started.length).toBe(begun + 1);
   controller.abort();
   await expect.poll(() => aborted.length).toBe(before + 1);
 });

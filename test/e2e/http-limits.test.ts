@@ -183,7 +183,7 @@ describe('headers and connections', () => {
       for (const socket of slow) if (!socket.destroyed) socket.write('x');
     }, 100);
     for (let n = 0; n < 50; n++) expect((await client.modern('tools/call', echo)).status).toBe(200);
-    await expect.poll(() => cut, { timeout: 10_000 }).toBe(200);
+    await expect.poll(() => cut).toBe(200);
     clearInterval(drip);
     expect((await client.modern('tools/call', echo)).status).toBe(200);
   });
@@ -209,7 +209,7 @@ describe('calls and streams', () => {
     const busy = await client.modern('tools/call', echo);
     expect([busy.status, busy.headers['retry-after']]).toEqual([503, '1']);
     client.close();
-    await expect.poll(async () => (await client.modern('tools/call', echo)).status, { timeout: 5_000 }).toBe(200);
+    await expect.poll(async () => (await client.modern('tools/call', echo)).status).toBe(200);
   });
 
   test('open streams are counted, and beyond the limit rejected', async () => {
@@ -279,7 +279,7 @@ describe('calls and streams', () => {
   });
 
   test('a client that reads nothing of its response is disconnected, one that reads slowly gets all of it', async () => {
-    const { client, port } = await start({ limits: { stallTimeoutMs: 600 } });
+    const { client, port } = await start({ limits: { stallTimeoutMs: 5_000 } });
     const body = JSON.stringify(modernBody('tools/call', { name: 'big' }));
     const head = Object.entries({
       ...modernHeaders('tools/call', { name: 'big' }),
@@ -303,9 +303,9 @@ describe('calls and streams', () => {
       setTimeout(() => slow.resume(), 1);
     });
     slow.resume();
-    await expect.poll(() => read, { timeout: 15_000 }).toBeGreaterThan(24 * 1024 * 1024);
+    await expect.poll(() => read).toBeGreaterThan(24 * 1024 * 1024);
     // Left are the slow one and the one that asks for the figures.
-    await expect.poll(() => metric(client, 'mooring_http_connections'), { timeout: 5_000 }).toBe(2);
+    await expect.poll(() => metric(client, 'mooring_http_connections')).toBe(2);
     slow.destroy();
     deaf.destroy();
   });

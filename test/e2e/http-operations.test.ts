@@ -28,7 +28,7 @@ async function start(options: HttpOptions = {}) {
       return new Promise(() => {});
     },
   });
-  const { http, client } = await startHttp(closers, server, { graceMs: 1000, ...options });
+  const { http, client } = await startHttp(closers, server, { graceMs: 20_000, ...options });
   return { server, http, client };
 }
 

@@ -99,7 +99,7 @@ test('S3-32: a handler that throws does not end the process', async () => {
   const child = new Child();
   child.send('throw');
   expect(await child.request('echo')).toEqual({});
-  expect(child.stderr).toContain('a handler that throws');
+  await child.until(() => child.stderr.includes('a handler that throws'));
 });
 
 for (const method of ['reject', 'throw-later']) {

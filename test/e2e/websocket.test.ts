@@ -1,7 +1,7 @@
 // WebSockets: frames, eras, questions, keep-alive, back-pressure, close codes, and who may open one.
 
 import { request as httpRequest } from 'node:http';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createServer, type HttpOptions, type HttpServer, type Server, serveHttp } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
@@ -79,12 +79,12 @@ class Socket {
   }
 
   async answer(id: string | number): Promise<Message> {
-    await expect.poll(() => this.messages.some((each) => each.id === id), { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => this.messages.some((each) => each.id === id)).toBe(true);
     return this.messages.find((each) => each.id === id) as Message;
   }
 
   async said(method: string): Promise<Message> {
-    await expect.poll(() => this.messages.some((each) => each.method === method), { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => this.messages.some((each) => each.method === method)).toBe(true);
     return this.messages.find((each) => each.method === method) as Message;
   }
 }
@@ -264,13 +264,25 @@ describe('frames and close codes', () => {
   });
 
   test('a peer that does not answer pings is disconnected', async () => {
-    const quick = await start({ limits: { heartbeatMs: 40 } });
-    const deaf = await open(quick.url, [], { autoPong: false });
-    const lively = await open(quick.url);
-    expect((await deaf.closed).code).toBe(1006);
-    lively.send(modernBody('tools/list', {}, 'alive'));
-    await lively.answer('alive');
-    lively.ws.close();
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const quick = await start({ limits: { heartbeatMs: 40 } });
+      const deaf = await open(quick.url, [], { autoPong: false });
+      const lively = await open(quick.url);
+      for (let n = 0; n < 3; n++) {
+        const pinged = new Promise((resolve) => lively.ws.once('ping', resolve));
+        vi.advanceTimersByTime(40);
+        await pinged;
+        // The pong is there before the response to a later request.
+        await fetch(new URL('/health', quick.http.url));
+      }
+      expect((await deaf.closed).code).toBe(1006);
+      lively.send(modernBody('tools/list', {}, 'alive'));
+      await lively.answer('alive');
+      lively.ws.close();
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('a peer that never reads is disconnected at the queue limit, others are not affected', async () => {
@@ -282,7 +294,7 @@ describe('frames and close codes', () => {
     greedy.send(modernBody('tools/call', { name: 'flood' }, 'f', { 'io.modelcontextprotocol/logLevel': 'debug' }));
     other.send(modernBody('tools/list', {}, 'fine'));
     await other.answer('fine');
-    await expect.poll(() => held(tight.http.port), { timeout: 10_000 }).toBe('1');
+    await expect.poll(() => held(tight.http.port)).toBe('1');
     greedy.ws.terminate();
     other.ws.close();
   });

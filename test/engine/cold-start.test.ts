@@ -1,6 +1,8 @@
 // The code for tool calls is loaded after start-up; calls that arrive before it is loaded must work the same.
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { connectInMemory, createServer } from '../../src/index.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 const opening = {
   jsonrpc: '2.0',
@@ -21,7 +23,12 @@ function makeServer() {
   server.tool('double', { input, run: ({ n }) => String((n as number) * 2) });
   server.tool('slow', {
     timeoutMs: 60_000,
-    run: () => new Promise<string>((resolve) => setTimeout(() => resolve('done'), 1_100)),
+    run: () =>
+      new Promise<string>((resolve) => {
+        setTimeout(() => resolve('done'), 1_100);
+        // Longer than other tools may take.
+        setImmediate(() => vi.advanceTimersByTime(1_200));
+      }),
   });
   return server;
 }
@@ -41,6 +48,7 @@ async function responsesOf(messages: readonly object[], server = makeServer()): 
 }
 
 test('calls sent together with the handshake are validated, run and answered once each', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const responses = await responsesOf([
     call(1, 'double', { n: 21 }),
     call(2, 'double', { n: 'many' }),

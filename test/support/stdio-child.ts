@@ -52,12 +52,14 @@ export class Child {
 
   constructor(env: Record<string, string> = {}, options: { readStderr?: boolean; readStdout?: boolean } = {}) {
     this.process = start(process.execPath, [fixturePath()], { env: { ...process.env, ...env } });
+    const { readStdout = true, readStderr = true } = options;
+    // What it wrote last may be read after its exit; `close` comes after that, if all is read.
     this.exited = new Promise((resolve) =>
-      this.process.on('exit', (code, signal) => resolve(code ?? signal ?? 'lost')),
+      this.process.on(readStdout && readStderr ? 'close' : 'exit', (code, signal) => resolve(code ?? signal ?? 'lost')),
     );
     this.process.stdin?.on('error', () => {}); // Writing to a server that has gone is part of some tests.
-    if (options.readStdout ?? true) this.readStdout();
-    if (options.readStderr ?? true) {
+    if (readStdout) this.readStdout();
+    if (readStderr) {
       this.process.stderr?.setEncoding('utf8').on('data', (text: string) => this.#change(() => (this.stderr += text)));
     }
     void this.exited.then(() => this.#change(() => {}));
