@@ -10,7 +10,10 @@ import { both, type HttpTestClient, initializeBody } from '../support/http-clien
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const closers = useClosers(afterEach);
-afterEach(() => void vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 const byName: Authenticate = (request) => {
   const name = /^Bearer (\w+)$/.exec(request.get('authorization') ?? '')?.[1];
@@ -69,10 +72,13 @@ describe('a caller that has ended as many sessions as are remembered', () => {
   });
 
   test('opens sessions again when the ended ones would have expired', async () => {
-    const client = await start({ limits: { ...limits, sessionTtlMs: 2_000 } });
+    // Time passes only as the test says.
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+    const client = await start({ limits: { ...limits, sessionTtlMs: 60_000 } });
     for (let n = 0; n < 3; n++) await end(client, await client.initialize());
     expect((await initialize(client)).status).toBe(503);
-    await expect.poll(async () => (await initialize(client)).status, { timeout: 10_000 }).toBe(200);
+    vi.advanceTimersByTime(61_000);
+    await expect.poll(async () => (await initialize(client)).status).toBe(200);
   });
 });
 
