@@ -1,12 +1,13 @@
 // Profile `secure-local` through the wire: every requirement of its document, and its example session as written.
 
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { Server } from '../../src/engine/server.ts';
 import { type FakeEngine, startFakeDuckDuckGo } from '../support/fake-duckduckgo.ts';
 import { afterwards, assemble, useProfiles } from '../support/profile.ts';
 import { TestClient } from '../support/test-client.ts';
 
 useProfiles();
+afterEach(() => void vi.useRealTimers());
 
 const version = '2025-11-25';
 const hello = { protocolVersion: version, clientInfo: { name: 'test', version: '1.0' }, capabilities: {} };
@@ -200,6 +201,8 @@ test('S2-29 S2-30: image content and the flat form of a resource can be produced
 });
 
 test('S2-31 S2-32: excess is rejected without running anything, the connection stays open, and later calls succeed', async () => {
+  // Time passes only as the test says.
+  vi.useFakeTimers({ toFake: ['performance'] });
   const { server, engine, client } = await open({ limits: { requests: 3, windowMs: 6_000 } });
   for (let n = 0; n < 3; n++) await client.call('web_search', { query: 'q' });
   const rejected = await client.call('web_search', { query: 'one too many' });
@@ -211,7 +214,7 @@ test('S2-31 S2-32: excess is rejected without running anything, the connection s
   client.notify('notifications/initialized');
   const other = new TestClient(server);
   expect((await other.request('initialize', hello)).result.protocolVersion).toBe(version);
-  await new Promise((resolve) => setTimeout(resolve, retryAfterMs));
+  vi.advanceTimersByTime(retryAfterMs);
   expect((await client.call('web_search', { query: 'q' })).result.isError).toBe(false);
 });
 
