@@ -15,6 +15,7 @@ import type { HostOptions } from './gateway/host.ts';
 import type { GatewayHost } from './gateway/host-contract.ts';
 import { HealthRegistry } from './health.ts';
 import type { LiveAuthentication } from './live-authentication.ts';
+import { loadTelemetry } from './load-telemetry.ts';
 import { openState } from './open-state.ts';
 import { checkPlaces } from './places.ts';
 import type { PolicyGuard } from './policy.ts';
@@ -205,15 +206,8 @@ function knownFolders({ settings, file }: ResolvedSettings): string[] {
 }
 
 async function telemetryOf(options: { readonly contents: boolean }) {
-  try {
-    const { telemetry } = await import('../telemetry/index.ts');
-    return telemetry(options);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new UsageError(
-      'OpenTelemetry needs a package that is not installed. Run "npm install @opentelemetry/api", or leave out --otel',
-    );
-  }
+  const { telemetry } = await loadTelemetry();
+  return telemetry(options);
 }
 
 /** Flags that have no effect because HTTP is off. */

@@ -60,8 +60,8 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
     const connection = await openHereOrElsewhere(destination, eraCache, (target, tried = []) =>
       openAt(target, tried, signal),
     );
-    const ended = options.telemetry?.connected(destination.address, connection.codec?.date ?? '');
-    if (ended !== undefined) void connection.ended.then(ended);
+    const ended = options.telemetry?.connected(connection.transport, connection.codec?.date ?? '');
+    if (ended !== undefined) void connection.ended.then(() => ended(connection.over));
     return connection;
   };
 

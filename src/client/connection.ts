@@ -138,16 +138,8 @@ export class ClientConnection implements TransportListener {
 
   #traceOf({ method, id, addressed, options }: OutgoingCall, telemetry: ClientTelemetry): RequestTrace {
     const { name, args } = addressed ?? { name: undefined, args: undefined };
-    const revision = this.codec?.date;
-    return telemetry.sending({
-      method,
-      name,
-      id,
-      args,
-      meta: options.meta ?? {},
-      revision,
-      address: this.transport.address,
-    });
+    const { codec, transport } = this;
+    return telemetry.sending({ method, name, id, args, meta: options.meta ?? {}, revision: codec?.date, transport });
   }
 
   #observeServing<T>(
@@ -157,8 +149,8 @@ export class ClientConnection implements TransportListener {
     const { telemetry } = this.#events;
     if (telemetry === undefined) return serve();
     const meta = isObject(params['_meta']) ? params['_meta'] : {};
-    const { address } = this.transport;
-    return telemetry.serving({ id, method, name: undefined, meta, revision: this.codec?.date, address }, serve);
+    const { codec, transport } = this;
+    return telemetry.serving({ id, method, name: undefined, meta, revision: codec?.date, transport }, serve);
   }
 
   /** Cancels the request of a call. */

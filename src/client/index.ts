@@ -37,6 +37,6 @@ export type {
 } from './options.ts';
 export type { ServerEntry, Target } from './target.ts';
 export type { TaskHandle, TaskInfo } from './task-handle.ts';
-export type { ClientTelemetry, RequestTrace, TracedEnd, TracedRequest } from './telemetry.ts';
+export type { ClientTelemetry, RequestTrace, TracedEnd, TracedRequest, TracedTransport } from './telemetry.ts';
 export { inMemory } from './transports/in-memory.ts';
 export type { Outgoing, Transport, TransportListener } from './transports/transport.ts';

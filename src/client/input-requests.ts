@@ -65,10 +65,15 @@ export class InputFailure extends Error {
     super(message, cause === undefined ? undefined : { cause });
     this.kind = kind;
   }
+
+  /** The code of the error that the server gets. */
+  get code(): number {
+    return failureCodes[this.kind];
+  }
 }
 
 /** Codes by kind of failure; -1 is the protocol's code for a user who declined. */
-export const failureCodes: Readonly<Record<InputFailure['kind'], number>> = {
+const failureCodes: Readonly<Record<InputFailure['kind'], number>> = {
   unknown: -32601,
   unavailable: -32601,
   invalid: -32602,

@@ -142,7 +142,8 @@ export class OutgoingCall {
     const logLevel = wanted === 'none' ? undefined : wanted;
     const { withoutTasks, trace } = this;
     // What the caller set itself applies, a trace context too.
-    const meta = trace?.meta === undefined ? this.options.meta : { ...trace.meta, ...this.options.meta };
+    const own = this.options.meta;
+    const meta = trace?.replaces === true ? { ...own, ...trace.meta } : trace?.meta ? { ...trace.meta, ...own } : own;
     const isPlain = onProgress === undefined && meta === undefined && logLevel === undefined && !withoutTasks;
     if (isPlain && capabilities === undefined) return undefined;
     if (onProgress !== undefined) this.progressToken = this.id;

@@ -6,7 +6,7 @@ import { metaKeys } from '../protocol/meta.ts';
 import { methods } from '../protocol/methods.ts';
 import type { RequestId } from '../protocol/model.ts';
 import type { ClientCodec } from '../protocol/revisions/client-revisions.ts';
-import { failureCodes, InputFailure, type InputResponder } from './input-requests.ts';
+import { InputFailure, type InputResponder } from './input-requests.ts';
 import type { CallOptions } from './options.ts';
 import type { JsonObject } from './outgoing-call.ts';
 import type { PendingCalls } from './pending.ts';
@@ -95,10 +95,10 @@ export class ServerRequests {
   }
 
   #report(id: RequestId, error: unknown): void {
-    const { kind, message, cause } =
+    const { kind, code, message, cause } =
       error instanceof InputFailure ? error : new InputFailure('failed', 'Internal error', error);
     if (kind === 'failed') this.#logger.error(message, { error: cause });
-    this.#sendError(id, failureCodes[kind], message);
+    this.#sendError(id, code, message);
   }
 
   #sendError(id: RequestId, code: number, message: string): void {

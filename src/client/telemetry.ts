@@ -1,6 +1,8 @@
 // The interface through which telemetry sees the requests of a connection. mooring/telemetry implements it.
 
 import type { Meta } from '../protocol/model.ts';
+import type { ClientError } from './errors.ts';
+import type { Transport } from './transports/transport.ts';
 
 /** A request of either side. */
 export interface TracedRequest {
@@ -14,8 +16,11 @@ export interface TracedRequest {
   readonly meta: Meta;
   /** Undefined while the revision is negotiated. */
   readonly revision: string | undefined;
-  readonly address: string;
+  readonly transport: TracedTransport;
 }
+
+/** The transport of a connection, as telemetry sees it. */
+export type TracedTransport = Pick<Transport, 'kind' | 'address' | 'protocolVersion' | 'sessionId'>;
 
 /** How a request ended: with a result, with a result that requires input, or with an error. */
 export interface TracedEnd {
@@ -27,6 +32,8 @@ export interface TracedEnd {
 export interface RequestTrace {
   /** Added to the `_meta` of the request: the trace context. */
   readonly meta?: Meta;
+  /** Whether it replaces what the caller passed: its trace context is an earlier one of the same trace. */
+  readonly replaces?: boolean;
   end(how: TracedEnd): void;
 }
 
@@ -36,6 +43,6 @@ export interface ClientTelemetry {
   sending(request: TracedRequest): RequestTrace;
   /** A request of the server is about to be served by `serve`. */
   serving<T>(request: TracedRequest, serve: () => Promise<T>): Promise<T>;
-  /** A connection was opened. Returns what to call at its end. */
-  connected(address: string, revision: string): () => void;
+  /** A connection was opened. Returns what to call at its end, with the reason. */
+  connected(transport: TracedTransport, revision: string): (reason: ClientError | undefined) => void;
 }

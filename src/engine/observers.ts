@@ -16,6 +16,7 @@ const events = [
   'requesting',
   'connected',
   'disconnected',
+  'sessionEnded',
   'rootsChanged',
   'taskChanged',
 ] as const satisfies readonly Event[];
@@ -29,6 +30,7 @@ export class Observers {
   readonly requesting: ObserverMethod<'requesting'>[] = [];
   readonly connected: ObserverMethod<'connected'>[] = [];
   readonly disconnected: ObserverMethod<'disconnected'>[] = [];
+  readonly sessionEnded: ObserverMethod<'sessionEnded'>[] = [];
   readonly rootsChanged: ObserverMethod<'rootsChanged'>[] = [];
   readonly taskChanged: ObserverMethod<'taskChanged'>[] = [];
   readonly #logger: Logger | undefined;

@@ -2,7 +2,7 @@
 // shares with transports are in protocol/ports.ts. Implementations are in stores/, security/ and transports/.
 
 import type { WireError } from '../protocol/errors.ts';
-import type { Peer, Principal } from '../protocol/exchange.ts';
+import type { EndedSession, Peer, Principal } from '../protocol/exchange.ts';
 import type { Capabilities, Implementation, LogLevel } from '../protocol/model.ts';
 import type { Context, SessionView } from './context.ts';
 import type { TaskRecord } from './tasks/task-store.ts';
@@ -157,6 +157,8 @@ export interface Observer {
   connected?(peer: Peer): void;
   /** It was closed; called once for each `connected`. */
   disconnected?(peer: Peer): void;
+  /** A session of Streamable HTTP was ended by its client or an operator. One that is left to expire is not reported. */
+  sessionEnded?(session: EndedSession): void;
   /** The client announced that its roots changed; the next `ctx.roots()` of this session requests them again. */
   rootsChanged?(peer: Peer, session: SessionView): void;
   /** A task was changed by this process, and the change is stored. */

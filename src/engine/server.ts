@@ -3,6 +3,7 @@
 import { createConsoleLogger } from '../protocol/console-logger.ts';
 import { WireError, wireErrors } from '../protocol/errors.ts';
 import type {
+  EndedSession,
   MessageRoute,
   Outlet,
   Peer,
@@ -374,6 +375,10 @@ export class Server implements SessionHost {
     const channel = this.connect(peer);
     channel.open(new Session(codec, facts, state, save));
     return channel;
+  }
+
+  sessionEnded(session: EndedSession): void {
+    for (const notify of this.#state.observers.sessionEnded) notify(session);
   }
 
   errorText(error: Error, header: ReadHeader): string {

@@ -19,6 +19,10 @@ export interface Peer {
   readonly principal?: Principal | undefined;
   /** For logs and rate limits only, never for trust: an address or a pid. */
   readonly address?: string | undefined;
+  /** The port of that address, where there is one. */
+  readonly port?: number | undefined;
+  /** The version of HTTP, such as `1.1`, or of the WebSocket protocol. */
+  readonly protocolVersion?: string | undefined;
 }
 
 /** Reads a header that was sent with the body; names are lower-case. Only transports with headers have it. */
@@ -206,8 +210,27 @@ export interface SessionControl {
 export interface CallObserver {
   ended(end: CallEnd): void;
   taskChanged?(event: TaskChanged): void;
+  requesting?(request: RequestToClient): void;
   connected?(peer: Peer): void;
   disconnected?(peer: Peer): void;
+  sessionEnded?(session: EndedSession): void;
+}
+
+/** A request that the server sends to a client, for observers. */
+export interface RequestToClient {
+  readonly method: string;
+  /** Called once when there is a response, or the request has failed or was cancelled: then with the reason. */
+  onEnd(listener: (error: Error | undefined) => void): void;
+}
+
+/** A session of Streamable HTTP that its client or an operator has ended. */
+export interface EndedSession {
+  readonly key: string;
+  /** Undefined for a session that was not initialized. */
+  readonly revision: string | undefined;
+  /** Who ended it; undefined for an operator. */
+  readonly peer: Peer | undefined;
+  readonly durationMs: number;
 }
 
 /** What a transport needs from a server whose sessions outlive connections. */
@@ -241,4 +264,6 @@ export interface SessionHost extends Host {
   errorText(error: Error, header: ReadHeader): string;
   /** Observes calls. Returns a function that stops it. */
   observe(observer: CallObserver): () => void;
+  /** Notifies the observers of a session that has ended. */
+  sessionEnded(session: EndedSession): void;
 }

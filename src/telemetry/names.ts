@@ -18,7 +18,9 @@ export const names = {
   errorType: 'error.type',
   transport: 'network.transport',
   protocol: 'network.protocol.name',
+  protocolVersion: 'network.protocol.version',
   clientAddress: 'client.address',
+  clientPort: 'client.port',
   serverAddress: 'server.address',
   serverPort: 'server.port',
   /** Ours: the task that a span is about. */

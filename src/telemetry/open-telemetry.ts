@@ -2,6 +2,7 @@
 
 import {
   type Context as ActiveContext,
+  type Baggage,
   context,
   type Histogram,
   metrics as metricsApi,
@@ -74,16 +75,27 @@ export function activeToolSpan(): Span | undefined {
 
 /** The context that a request carries; undefined if it carries none. */
 function remoteContext(meta: Carrier): ActiveContext | undefined {
-  if (typeof meta['traceparent'] !== 'string') return undefined;
-  return propagation.extract(ROOT_CONTEXT, meta, {
-    keys: (carrier) => Object.keys(carrier),
-    get: (carrier, key) => (typeof carrier[key] === 'string' ? (carrier[key] as string) : undefined),
-  });
+  return typeof meta['traceparent'] === 'string' ? propagation.extract(ROOT_CONTEXT, meta, getter) : undefined;
 }
 
-/** Runs a function so that spans it starts are children of this one. */
-export function within<T>(span: Span, run: () => T): T {
-  return context.with(trace.setSpan(context.active(), span), run);
+const getter = {
+  keys: (carrier: Carrier) => Object.keys(carrier),
+  get: (carrier: Carrier, key: string) => (typeof carrier[key] === 'string' ? (carrier[key] as string) : undefined),
+};
+
+/**
+ * Runs a function so that spans it starts are children of this one, and requests it sends carry on the baggage of the one
+ * that was received, whose `_meta` is `remote`.
+ */
+export function within<T>(span: Span, remote: Carrier, run: () => T): T {
+  let active = context.active();
+  const baggage = typeof remote['baggage'] === 'string' ? extractBaggage(remote) : undefined;
+  if (baggage !== undefined) active = propagation.setBaggage(active, baggage);
+  return context.with(trace.setSpan(active, span), run);
+}
+
+function extractBaggage(meta: Carrier): Baggage | undefined {
+  return propagation.getBaggage(propagation.extract(ROOT_CONTEXT, meta, getter));
 }
 
 /** The trace context of a span, as members of `_meta`. */
@@ -91,6 +103,11 @@ export function contextOf(span: Span): Record<string, string> {
   const carrier: Record<string, string> = {};
   propagation.inject(trace.setSpan(context.active(), span), carrier);
   return carrier;
+}
+
+/** Whether a span belongs to the trace that a `_meta` names: who passes that on means the span instead. */
+export function continues(span: Span, { traceparent }: Carrier): boolean {
+  return typeof traceparent === 'string' && traceparent.split('-')[1] === span.spanContext().traceId;
 }
 
 export function endSpan(span: Span, attributes: Attributes, error?: string): void {

@@ -1,5 +1,6 @@
 // What a span and a metric say about a request, the same for servers and clients.
 
+import { createHash } from 'node:crypto';
 import { createRedactor } from '../security/redact.ts';
 import { names } from './names.ts';
 
@@ -11,9 +12,27 @@ export interface TelemetryOptions {
   readonly uris?: boolean;
   /** Whether `tasks/get` has spans; clients poll, so there are many. Default false. */
   readonly polls?: boolean;
+  /** Added to all spans and metrics, for example to tell the connections of a program apart. */
+  readonly attributes?: Attributes;
 }
 
 export type Attributes = Record<string, string | number | boolean>;
+
+/** The attributes of a metric: those of the span without the ones that would make a time series of every value. */
+export function metricAttributes(
+  { [names.resource]: _uri, ...attributes }: Attributes,
+  ending: Attributes,
+): Attributes {
+  const { [names.errorType]: error, [names.statusCode]: code } = ending;
+  if (error !== undefined) attributes[names.errorType] = error;
+  if (code !== undefined) attributes[names.statusCode] = code;
+  return attributes;
+}
+
+/** Session ids are no credentials, but a reader of traces need not know them. */
+export function sessionAttributes(id: string | undefined): Attributes {
+  return id === undefined ? {} : { [names.session]: createHash('sha256').update(id).digest('hex').slice(0, 16) };
+}
 
 const maxContentChars = 8_192;
 const redactor = createRedactor({ maxTextChars: maxContentChars });

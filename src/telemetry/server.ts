@@ -1,16 +1,17 @@
 // Spans and metrics of a server: one span for each request, in the trace that the request carries.
 
-import { createHash } from 'node:crypto';
 import { InputRequestError } from '../engine/input-requests/input-request-error.ts';
 import type { Pack, RequestEnd, RequestInfo, SentRequest, TaskEvent } from '../engine/ports.ts';
 import type { Server } from '../engine/server.ts';
-import type { Peer } from '../protocol/exchange.ts';
+import type { EndedSession, Peer } from '../protocol/exchange.ts';
 import { metrics, names, toolError, transports } from './names.ts';
 import { contextOf, createHistogram, endSpan, type Histogram, type Span, startSpan, within } from './open-telemetry.ts';
 import {
   type Attributes,
   contentText,
   isTraced,
+  metricAttributes,
+  sessionAttributes,
   spanName,
   type TelemetryOptions,
   targetAttributes,
@@ -43,7 +44,7 @@ class ServerRecorder {
   readonly #sentDurations: Histogram;
   readonly #tasks = new TaskSpans();
   readonly #spans = new WeakMap<RequestInfo, Span>();
-  readonly #connectedAt = new WeakMap<Peer, number>();
+  readonly #connections = new WeakMap<Peer, { readonly sinceMs: number; revision: string | undefined }>();
 
   constructor(server: Server, options: TelemetryOptions) {
     this.#server = server;
@@ -54,15 +55,17 @@ class ServerRecorder {
   }
 
   started = (request: RequestInfo): void => {
-    const { method, ctx } = request;
+    const { method, ctx, peer } = request;
+    const connection = this.#connections.get(peer);
+    if (connection !== undefined) connection.revision = ctx.revision;
     if (!isTraced(method, this.#options)) return;
     const target = this.#target(request);
     const attributes: Attributes = {
       ...target,
       ...this.#shared(request),
       [names.requestId]: String(ctx.requestId),
-      ...(request.session === undefined ? {} : { [names.session]: hash(request.session.key) }),
-      ...(request.peer.address === undefined ? {} : { [names.clientAddress]: request.peer.address }),
+      ...sessionAttributes(request.session?.key),
+      ...clientAttributes(peer),
     };
     if (this.#options.contents === true && method === 'tools/call')
       attributes[names.arguments] = contentText(request.params['arguments']);
@@ -74,7 +77,7 @@ class ServerRecorder {
     // The handler of a task that runs again has no request.
     const span = this.#spans.get(request) ?? this.#tasks.spanOf(request.ctx.task?.id);
     if (span === undefined) return next();
-    const result = within(span, next);
+    const result = within(span, request.ctx.meta, next);
     if (this.#options.contents !== true || request.method !== 'tools/call') return result;
     const record = (value: unknown): unknown => {
       span.setAttribute(names.result, contentText(value));
@@ -86,11 +89,10 @@ class ServerRecorder {
   ended = ({ request, outcome, code, durationMs }: RequestEnd): void => {
     const attributes = endAttributes(outcome, code);
     const { [names.errorType]: errorType } = attributes;
-    this.#durations.record(durationMs / 1000, {
-      ...this.#target(request),
-      ...this.#shared(request),
-      ...(errorType === undefined ? {} : { [names.errorType]: errorType }),
-    });
+    this.#durations.record(
+      durationMs / 1000,
+      metricAttributes({ ...this.#target(request), ...this.#shared(request) }, attributes),
+    );
     const span = this.#spans.get(request);
     if (span === undefined) return;
     endSpan(span, attributes, errorType === undefined ? undefined : String(errorType));
@@ -104,18 +106,14 @@ class ServerRecorder {
     const span = startSpan(
       method,
       'client',
-      {
-        ...shared,
-        [names.requestId]: id,
-        ...(call.session === undefined ? {} : { [names.session]: hash(call.session.key) }),
-      },
+      { ...shared, [names.requestId]: id, ...sessionAttributes(call.session?.key) },
       undefined,
       this.#spans.get(call),
     );
     request.addMeta(contextOf(span));
     request.onEnd((error) => {
       const attributes = error === undefined ? {} : sentErrorAttributes(error);
-      this.#sentDurations.record((performance.now() - startedAt) / 1000, { ...shared, ...attributes });
+      this.#sentDurations.record((performance.now() - startedAt) / 1000, metricAttributes(shared, attributes));
       endSpan(span, attributes, error?.message);
     });
   };
@@ -123,16 +121,30 @@ class ServerRecorder {
   taskChanged = (event: TaskEvent): void => this.#tasks.changed(event);
 
   connected = (peer: Peer): void => {
-    this.#connectedAt.set(peer, performance.now());
+    this.#connections.set(peer, { sinceMs: performance.now(), revision: undefined });
   };
 
   disconnected = (peer: Peer): void => {
-    const since = this.#connectedAt.get(peer);
-    if (since !== undefined) this.#sessions.record((performance.now() - since) / 1000, transports[peer.transport]);
+    const connection = this.#connections.get(peer);
+    if (connection === undefined) return;
+    this.#recordSession(peer, connection.revision, performance.now() - connection.sinceMs);
   };
 
+  sessionEnded = ({ peer = { transport: 'http' }, revision, durationMs }: EndedSession): void =>
+    this.#recordSession(peer, revision, durationMs);
+
+  #recordSession(peer: Peer, revision: string | undefined, durationMs: number): void {
+    const { attributes } = this.#options;
+    this.#sessions.record(durationMs / 1000, {
+      ...attributes,
+      ...(revision === undefined ? {} : { [names.revision]: revision }),
+      ...networkAttributes(peer),
+    });
+  }
+
   #shared({ method, ctx, peer }: RequestInfo): Attributes {
-    return { [names.method]: method, [names.revision]: ctx.revision, ...transports[peer.transport] };
+    const { attributes } = this.#options;
+    return { ...attributes, [names.method]: method, [names.revision]: ctx.revision, ...networkAttributes(peer) };
   }
 
   /** Names that a caller made up do not become attributes. */
@@ -164,7 +176,13 @@ function sentErrorAttributes(error: Error): Attributes {
   return { [names.errorType]: String(code), [names.statusCode]: String(code) };
 }
 
-/** Session keys are no credentials, but a reader of traces need not know them. */
-function hash(key: string): string {
-  return createHash('sha256').update(key).digest('hex').slice(0, 16);
+function networkAttributes({ transport, protocolVersion }: Peer): Attributes {
+  const attributes = transports[transport];
+  return protocolVersion === undefined ? attributes : { ...attributes, [names.protocolVersion]: protocolVersion };
+}
+
+/** The address of the client. Over stdio it has none: a peer names the process there. */
+function clientAttributes({ transport, address, port }: Peer): Attributes {
+  if (address === undefined || transport === 'stdio') return {};
+  return { [names.clientAddress]: address, ...(port === undefined ? {} : { [names.clientPort]: port }) };
 }

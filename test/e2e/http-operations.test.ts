@@ -1,6 +1,7 @@
 // Operation: health, metrics, request ids, and closing a server.
 
 import { describe, expect, test } from 'vitest';
+import { connect } from '../../src/client/index.ts';
 import { createServer, type HttpOptions, type Logger } from '../../src/index.ts';
 import { startHttp, useClosers } from '../support/closers.ts';
 import { EventReader, HttpTestClient, modernBody, modernHeaders } from '../support/http-client.ts';
@@ -80,6 +81,21 @@ describe('metrics', () => {
     expect(text).toMatch(/^mooring_http_connections 1$/m);
     for (const line of text.trim().split('\n'))
       expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{[^}]*\})? [\d.e+-]+)$/);
+  });
+
+  test('have the durations of sessions, and of requests that the server sends', async () => {
+    const { server, http, client } = await start({ metricsPath: '/metrics' });
+    server.tool('ask', {
+      run: async (_args, ctx) => (await ctx.elicit('Sure?', { type: 'object', properties: {} })).action,
+    });
+    const handlers = { elicit: () => ({ action: 'accept' as const, content: {} }) };
+    const session = await connect(http.url, { revision: '2025-11-25', handlers });
+    await session.callTool('ask');
+    await session.close();
+    const { text } = await client.send({ method: 'GET', path: '/metrics' });
+    expect(text).toContain('mcp_server_session_duration_seconds_count{network_protocol_name="http"} 1');
+    expect(text).toContain('mcp_client_operation_duration_seconds_count{mcp_method_name="elicitation/create"} 1');
+    expect(text).toContain('# TYPE mcp_client_session_duration_seconds histogram');
   });
 
   test('are not served by default', async () => {

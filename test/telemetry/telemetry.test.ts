@@ -1,37 +1,13 @@
 // Spans and metrics by the conventions for MCP, through the wire, with exporters that keep everything in memory.
 
-import { context, metrics, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
-import {
-  AggregationTemporality,
-  InMemoryMetricExporter,
-  MeterProvider,
-  PeriodicExportingMetricReader,
-} from '@opentelemetry/sdk-metrics';
-import {
-  BasicTracerProvider,
-  InMemorySpanExporter,
-  type ReadableSpan,
-  SimpleSpanProcessor,
-} from '@opentelemetry/sdk-trace-base';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type Client, connect, inMemory } from '../../src/client/index.ts';
 import { createServer, type HttpServer, type Server, serveHttp, UserError } from '../../src/index.ts';
 import { clientTelemetry, telemetry } from '../../src/telemetry/index.ts';
+import { useExporters } from './exporters.ts';
 
-const spans = new InMemorySpanExporter();
-const figures = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
-const reader = new PeriodicExportingMetricReader({ exporter: figures, exportIntervalMillis: 1_000_000 });
-
-beforeAll(() => {
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
-  trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }));
-  metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }));
-});
-
-beforeEach(() => spans.reset());
+const { spans, named, metrics } = useExporters();
 
 const clients: Client[] = [];
 const listeners: HttpServer[] = [];
@@ -75,12 +51,6 @@ async function open(server: Server, revision: string, traced = true): Promise<Cl
   spans.reset();
   return client;
 }
-
-const named = (name: string, kind: SpanKind): ReadableSpan => {
-  const found = spans.getFinishedSpans().find((span) => span.name === name && span.kind === kind);
-  if (found === undefined) throw new Error(`no span ${name}: ${spans.getFinishedSpans().map((span) => span.name)}`);
-  return found;
-};
 
 describe.each(eras)('on %s', (revision) => {
   test('a tool call is one trace of a client and a server span, with the attributes of the conventions', async () => {
@@ -296,14 +266,7 @@ test('the four histograms have the boundaries of the conventions', async () => {
   const client = await open(await createTraced(), '2025-11-25');
   await client.callTool('add');
   await client.close();
-  await reader.forceFlush();
-  const found = new Map(
-    figures
-      .getMetrics()
-      .at(-1)
-      ?.scopeMetrics.flatMap((scope) => scope.metrics)
-      .map((metric) => [metric.descriptor.name, metric]),
-  );
+  const found = await metrics();
   for (const name of [
     'mcp.server.operation.duration',
     'mcp.client.operation.duration',

@@ -25,6 +25,7 @@ import { catalogFolder, pinFile } from './places.ts';
 import type { GatewayInfo, ListedTool } from './running.ts';
 import { sandboxedTarget } from './sandbox-transport.ts';
 import { upstreamNames } from './upstream-names.ts';
+import { upstreamTelemetry } from './upstream-telemetry.ts';
 import { type ConfigWatch, watchConfig } from './watch-config.ts';
 
 export interface HostOptions {
@@ -54,6 +55,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
   const pins = openPinFile(settings.dataDir, audit, logger);
   const record = audit === undefined ? undefined : audit.sandbox;
   const messages = new UpstreamMessages();
+  const telemetry = await upstreamTelemetry(settings);
   const gateway = createGateway(config, {
     server: { name: 'mooring-gateway', version, ...persistentState },
     logger,
@@ -65,6 +67,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
     }),
     target: (server) => sandboxedTarget(server, (sandbox) => record?.(sandbox) ?? sandbox),
     connectOptions: (server) => ({
+      telemetry: telemetry.of(server.slug),
       ...(input.target === undefined ? {} : { inheritEnv: ownVariables() }),
       // Nothing listens without a console, and messages then cost nothing more.
       ...(settings.console === undefined ? {} : { onMessage: messages.of(server.slug) }),
@@ -85,7 +88,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
       protect = install;
       install(server, upstreamNames(gateway, main));
     },
-    monitor: () => monitorOf(gateway),
+    monitor: () => ({ ...monitorOf(gateway), clientDurations: telemetry.durations() }),
     reload: () => watch.reload(),
     upstreams: consoleGateway({ gateway, pins, as: main, messages }),
     async control(url) {

@@ -51,6 +51,11 @@ export class HttpClient {
     }
   }
 
+  /** The version of HTTP; undefined if the application brings its own `fetch`, which does not say. */
+  get httpVersion(): string | undefined {
+    return this.#wire.httpVersion;
+  }
+
   /** The endpoint, which may have moved within its origin. */
   get url(): URL {
     return this.#url;

@@ -44,6 +44,8 @@ export interface ReplyListener {
 export interface HttpWire {
   /** Sends a request; returns a function that aborts it. */
   send(request: OutgoingHttpRequest, listener: ReplyListener): () => void;
+  /** The version of HTTP that requests use, if that is known. */
+  readonly httpVersion?: string;
   /** Closes all connections. */
   close(): void;
 }
@@ -57,6 +59,7 @@ export async function createWire(url: URL, given: typeof fetch | undefined): Pro
 }
 
 class NodeWire implements HttpWire {
+  readonly httpVersion = '1.1';
   readonly #route: HttpRoute;
   readonly #short: SocketPool;
   readonly #long: SocketPool;

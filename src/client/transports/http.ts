@@ -46,6 +46,14 @@ export class HttpTransport implements Transport {
     this.#maxMessageBytes = maxMessageBytes;
   }
 
+  get protocolVersion(): string | undefined {
+    return this.#client?.httpVersion;
+  }
+
+  get sessionId(): string | undefined {
+    return this.#session;
+  }
+
   async open(listener: TransportListener): Promise<void> {
     this.#listener = listener;
     this.#client = await HttpClient.create(this.#url, this.#options, listener);

@@ -36,6 +36,10 @@ export class SseTransport implements Transport {
     this.#maxMessageBytes = maxMessageBytes;
   }
 
+  get protocolVersion(): string | undefined {
+    return this.#client?.httpVersion;
+  }
+
   async open(listener: TransportListener): Promise<void> {
     this.#listener = listener;
     this.#client = await HttpClient.create(this.#url, this.#options, listener);

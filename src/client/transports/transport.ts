@@ -39,6 +39,10 @@ export interface Transport {
   readonly kind: string;
   /** The command line or URL, for messages. */
   readonly address: string;
+  /** The version of HTTP, such as `1.1`, or of the WebSocket protocol, for telemetry. */
+  readonly protocolVersion?: string | undefined;
+  /** The id of the session, where the server gave one. */
+  readonly sessionId?: string | undefined;
   /** Connects. Rejects with a `ClientError`. */
   open(listener: TransportListener): Promise<void>;
   /** Sends, or reports to the listener why it cannot; never throws. */

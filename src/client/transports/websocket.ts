@@ -28,6 +28,8 @@ type ConnectAttempt =
 /** A server behind one socket. */
 export class WebSocketTransport implements Transport {
   readonly kind = 'websocket';
+  /** RFC 6455, section 4.1. */
+  readonly protocolVersion = '13';
   readonly address: string;
   readonly #url: URL;
   readonly #options: ConnectOptions;

@@ -14,6 +14,9 @@ export interface HttpRequest {
   readonly query: string;
   /** For logs and limits only: it proves nothing about the client. */
   readonly address: string | undefined;
+  /** The port of the client, and the version of HTTP, where the server knows them. */
+  readonly port?: number | undefined;
+  readonly httpVersion?: string | undefined;
   /** A header by its lower-case name. One that was sent twice is joined by a comma, so that it equals no allowed value. */
   get(name: string): string | undefined;
 }
@@ -66,7 +69,12 @@ export interface Route {
   readonly public?: boolean;
   /** Served until the server has closed: what probes request. */
   readonly whileClosing?: boolean;
+  /** Names of the server under which only this is served: no other check of Host and Origin applies to them. */
+  readonly hosts?: ReadonlySet<string>;
 }
+
+/** The version that the handshake names: RFC 6455, section 4.1. */
+const webSocketVersion = '13';
 
 /** The other side of an HTTP request. */
 export class HttpPeer implements Peer {
@@ -83,5 +91,13 @@ export class HttpPeer implements Peer {
   /** Read on demand: asking the socket is slow, and most calls do not need it. */
   get address(): string | undefined {
     return this.#request.address;
+  }
+
+  get port(): number | undefined {
+    return this.#request.port;
+  }
+
+  get protocolVersion(): string | undefined {
+    return this.transport === 'websocket' ? webSocketVersion : this.#request.httpVersion;
   }
 }

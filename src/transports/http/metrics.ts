@@ -36,8 +36,10 @@ export class HttpMetrics {
     this.#stop = host.observe({
       ended: (end) => this.#ended(end),
       taskChanged: (event) => this.#tasks.changed(event),
+      requesting: (request) => this.#operations.requesting(request),
       connected: (peer) => this.#operations.connected(peer),
       disconnected: (peer) => this.#operations.disconnected(peer),
+      sessionEnded: (session) => this.#operations.sessionEnded(session),
     });
   }
 
@@ -66,6 +68,7 @@ export class HttpMetrics {
 
   text(): string {
     const lines: string[] = [];
+    const parts = this.#monitors.map((monitor) => monitor());
     const head = (name: string, type: string, help: string): void => {
       lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
     };
@@ -79,7 +82,7 @@ export class HttpMetrics {
     for (const [method, histogram] of this.#durations) {
       lines.push(...histogram.lines('mooring_request_duration_seconds', `method="${escapeLabel(method)}"`));
     }
-    lines.push(...this.#operations.lines());
+    lines.push(...this.#operations.lines(parts.map(({ clientDurations }) => clientDurations)));
     head('mooring_http_responses_total', 'counter', 'HTTP responses by status.');
     for (const [status, count] of this.#responses)
       lines.push(`mooring_http_responses_total{status="${status}"} ${count}`);
@@ -91,7 +94,7 @@ export class HttpMetrics {
     gauge('mooring_sessions_in_memory', 'Sessions in use; idle ones need no memory.', this.#sessions.size);
     head('mooring_http_dropped_streams_total', 'counter', 'Streams closed because their reader was too slow.');
     lines.push(`mooring_http_dropped_streams_total ${this.#state.heartbeat.dropped}`);
-    for (const { name, type, help, value } of this.#monitors.flatMap((monitor) => monitor().metrics)) {
+    for (const { name, type, help, value } of parts.flatMap(({ metrics }) => metrics)) {
       head(name, type, help);
       lines.push(`${name} ${value}`);
     }

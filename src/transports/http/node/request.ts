@@ -40,6 +40,15 @@ export class NodeRequest implements AdmittedRequest {
     return addressOf(this.incoming);
   }
 
+  get port(): number | undefined {
+    return this.incoming.socket.remotePort;
+  }
+
+  get httpVersion(): string {
+    // HTTP/2 has no minor version.
+    return this.incoming.httpVersionMajor > 1 ? `${this.incoming.httpVersionMajor}` : this.incoming.httpVersion;
+  }
+
   get(name: string): string | undefined {
     return this.#headers[name] as string | undefined;
   }

@@ -237,6 +237,7 @@ export class Sessions {
         if (!revoked) {
           return this.#errors.tooManyEnded(exchange, this.ids.waitMs(exchange), 'the session was not ended');
         }
+        this.#report(opened, new HttpPeer(exchange));
         this.#end(opened.key);
         return whenReady(this.shared?.ended(opened.key), () => exchange.respond(200, []));
       });
@@ -247,10 +248,17 @@ export class Sessions {
   /** Ends a session on behalf of the operator. */
   async end(key: string): Promise<void> {
     await this.ids.revokeKey(key);
-    const calls = this.active.get(key)?.pending ?? [];
-    for (const call of calls) call.fail(wireErrors.unknownSession());
+    const session = this.active.get(key);
+    for (const call of session?.pending ?? []) call.fail(wireErrors.unknownSession());
+    if (session !== undefined) this.#report(session.opened, undefined);
     this.#end(key);
     await this.shared?.ended(key);
+  }
+
+  /** The id of a session contains when it expires, so its beginning is known without memory. */
+  #report({ key, facts, expiresAtMs }: OpenedSession, peer: HttpPeer | undefined): void {
+    const durationMs = Math.max(0, Date.now() - expiresAtMs + this.#state.limits.sessionTtlMs);
+    this.#host.sessionEnded({ key, revision: facts?.revision, peer, durationMs });
   }
 
   #end(key: string): void {
