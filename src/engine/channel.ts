@@ -7,6 +7,7 @@ import { type JsonRpcResponse, parseMessage, requestText } from '../protocol/jso
 import type { RequestId } from '../protocol/model.ts';
 import type { EngineCall } from './call.ts';
 import { CallQueue } from './call-queue.ts';
+import { CallsInFlight, type ReadonlyCallsInFlight } from './calls-in-flight.ts';
 import { ClientRequests } from './client-requests.ts';
 import type { Call } from './contract.ts';
 import { InputRequestError } from './input-requests/input-request-error.ts';
@@ -18,7 +19,7 @@ import type { ServerState } from './server-state.ts';
 import type { Session } from './session.ts';
 import { SessionChanges } from './session-changes.ts';
 
-const noCalls: ReadonlyMap<RequestId, EngineCall> = new Map();
+const noCalls: ReadonlyCallsInFlight = new CallsInFlight();
 
 export class EngineChannel implements SessionChannel, ReceivingChannel {
   readonly server: ServerState;
@@ -31,7 +32,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
   /** It is a connection that observers were notified of. An HTTP session that has a stream is none. */
   #connected: boolean;
   readonly key: string | undefined;
-  #inFlight: Map<RequestId, EngineCall> | undefined;
+  #inFlight: CallsInFlight | undefined;
   session: Session | undefined;
   draining = false;
   #requests: ClientRequests | undefined;
@@ -74,7 +75,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
   }
 
   /** Calls that did not end in the turn in which they started. Most do end in it and are not tracked. */
-  get inFlight(): ReadonlyMap<RequestId, EngineCall> {
+  get inFlight(): ReadonlyCallsInFlight {
     return this.#inFlight ?? noCalls;
   }
 
@@ -210,7 +211,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
 
   track(call: EngineCall): void {
     if (this.inFlight.get(call.id) === call) return;
-    (this.#inFlight ??= new Map()).set(call.id, call);
+    (this.#inFlight ??= new CallsInFlight()).add(call);
     if (this.messageLength > smallRequest) this.server.pending.add(call);
     // Before the other listeners: they may look at what is in flight.
     const { onSettled } = call;
@@ -221,7 +222,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
   }
 
   #forget(call: EngineCall): void {
-    this.#inFlight?.delete(call.id);
+    this.#inFlight?.delete(call);
     this.server.deadlines.delete(call);
     this.server.pending.delete(call);
     if (this.inFlight.size === 0) this.#idle?.();
@@ -238,7 +239,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
     this.draining = true;
     this.#requests?.failAll(new InputRequestError('no-return-path', 'The connection is closing'));
     // When the server closes, subscriptions end with a result; otherwise they end with the error.
-    if (error === undefined) for (const call of [...this.inFlight.values()]) call.onDrain?.();
+    if (error === undefined) for (const call of this.inFlight.values()) call.onDrain?.();
     if (this.inFlight.size > 0 && graceMs > 0) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, graceMs);
@@ -248,7 +249,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
         };
       });
     }
-    for (const id of [...this.inFlight.keys()]) this.fail(id, error ?? wireErrors.closing());
+    for (const { id } of this.inFlight.values()) this.fail(id, error ?? wireErrors.closing());
     this.close();
   }
 
@@ -256,7 +257,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
     this.#closed = true;
     this.#unfollow();
     this.#requests?.failAll(new InputRequestError('no-return-path', 'The connection was closed'));
-    for (const call of [...this.inFlight.values()]) call.cancel('the connection was closed');
+    for (const call of this.inFlight.values()) call.cancel('the connection was closed');
     if (!this.#connected) return;
     this.#connected = false;
     for (const notify of this.server.observers.disconnected) notify(this.peer);
