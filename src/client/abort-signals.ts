@@ -1,7 +1,9 @@
-// Waiting that ends early when an AbortSignal is aborted.
+// Waiting that ends early when a signal is aborted.
+
+import type { CancelSignal } from '../protocol/cancellation.ts';
 
 /** Waits for a promise, or rejects with the signal's reason as soon as the signal is aborted. */
-export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+export function unlessAborted<T>(work: Promise<T>, signal: CancelSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason);
@@ -16,7 +18,7 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefin
  * lives as long as the client would keep a reference to every call that used it.
  */
 export async function withEitherSignal<T>(
-  given: AbortSignal | undefined,
+  given: CancelSignal | undefined,
   closing: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {

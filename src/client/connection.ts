@@ -126,7 +126,7 @@ export class ClientConnection implements TransportListener {
     this.#pending.add(call);
     if (this.#events.telemetry !== undefined) call.trace = this.#traceOf(call, this.#events.telemetry);
     const fields = call.retryFields === '' ? call.fields : joinFields(call.fields, call.retryFields);
-    const text = codec.request(call.id, call.method, fields, call.metaWith(this.logLevel));
+    const text = codec.request(call.id, call.method, fields, call.metaWith(codec, this.logLevel));
     const mirrored =
       codec.http.mirrored && transport.setBinding !== undefined
         ? codec.headers(call.method, addressed?.name, addressed?.headerParams ?? none, addressed?.args ?? {})

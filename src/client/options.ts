@@ -1,5 +1,6 @@
 // The options of a connection and of one call, with every limit's name, default and reason.
 
+import type { CancelSignal } from '../protocol/cancellation.ts';
 import type { Logger } from '../protocol/logger.ts';
 import type { Capabilities, Implementation, LogLevel, Meta } from '../protocol/model.ts';
 import type { Authorizer } from './auth/authorizer.ts';
@@ -18,8 +19,8 @@ export interface Progress {
 
 /** Options of a single call. */
 export interface CallOptions {
-  /** Cancels the call: the server is notified, and the promise rejects with code `cancelled`. */
-  readonly signal?: AbortSignal | undefined;
+  /** Cancels the call, mostly an `AbortSignal`: the server is notified, and the promise rejects with code `cancelled`. */
+  readonly signal?: CancelSignal | undefined;
   /** How long to wait for the answer, or for the next report of progress. Default: that of the client. */
   readonly timeoutMs?: number | undefined;
   /** The longest time to wait, even if progress is reported. Default: that of the client. */

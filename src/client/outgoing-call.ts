@@ -39,6 +39,7 @@ export interface CallTarget {
 }
 
 const nothing: CallOptions = {};
+const once = { once: true } as const;
 
 /** A call in progress. Plain fields: one of these is created for every request. */
 export class OutgoingCall {
@@ -88,7 +89,7 @@ export class OutgoingCall {
   #owner: CallOwner | undefined;
   #resolve!: (value: unknown) => void;
   #reject!: (error: unknown) => void;
-  #unlisten: (() => void) | undefined;
+  #onAbort: (() => void) | undefined;
 
   constructor(
     method: MethodRow | { readonly name: string },
@@ -111,16 +112,13 @@ export class OutgoingCall {
       this.#resolve = resolve as (value: unknown) => void;
       this.#reject = reject;
       if (signal === undefined) return;
-      const abort = (): void => {
+      this.#onAbort = () => {
         if (this.ended) return;
         onAbort(this);
         this.reject(clientErrors.cancelled(this.method, signal.reason));
       };
-      if (signal.aborted) abort();
-      else {
-        signal.addEventListener('abort', abort, { once: true });
-        this.#unlisten = () => signal.removeEventListener('abort', abort);
-      }
+      if (signal.aborted) this.#onAbort();
+      else signal.addEventListener('abort', this.#onAbort, once);
     });
   }
 
@@ -135,20 +133,21 @@ export class OutgoingCall {
     if (this.hardDeadline > 0) this.leftMs = Math.max(this.hardDeadline - performance.now(), 0);
   }
 
-  /** The `_meta` of the request; undefined where there is none. */
-  metaWith(level: LogLevel | undefined): RequestMeta | undefined {
-    const { onProgress, capabilities } = this.options;
-    const { logLevel: wanted = level } = this.options;
-    const logLevel = wanted === 'none' ? undefined : wanted;
-    const { withoutTasks, trace } = this;
+  /** The `_meta` of the request; undefined where there is none. `level`: that of the connection. */
+  metaWith({ declaresPerRequest }: ClientCodec, level: LogLevel | undefined): RequestMeta | undefined {
+    const { options, withoutTasks, trace } = this;
+    const { onProgress, meta: given } = options;
     // What the caller set itself applies, a trace context too.
-    const own = this.options.meta;
-    const meta = trace?.replaces === true ? { ...own, ...trace.meta } : trace?.meta ? { ...trace.meta, ...own } : own;
-    const isPlain = onProgress === undefined && meta === undefined && logLevel === undefined && !withoutTasks;
-    if (isPlain && capabilities === undefined) return undefined;
+    const extra =
+      trace?.replaces === true ? { ...given, ...trace.meta } : trace?.meta ? { ...trace.meta, ...given } : given;
     if (onProgress !== undefined) this.progressToken = this.id;
     const token = onProgress === undefined ? {} : { progressToken: this.id };
-    return { ...token, logLevel, extra: meta, withoutTasks, capabilities };
+    const isPlain = onProgress === undefined && extra === undefined;
+    if (!declaresPerRequest) return isPlain ? undefined : { ...token, extra };
+    const { capabilities, logLevel: wanted = level } = options;
+    const logLevel = wanted === 'none' ? undefined : wanted;
+    if (isPlain && logLevel === undefined && !withoutTasks && capabilities === undefined) return undefined;
+    return { ...token, logLevel, extra, withoutTasks, capabilities };
   }
 
   /** Decodes and checks the final result and returns it to the caller. */
@@ -193,7 +192,7 @@ export class OutgoingCall {
 
   #end(value: unknown): void {
     this.ended = true;
-    this.#unlisten?.();
+    this.#unlisten();
     this.#resolve(value);
   }
 
@@ -202,8 +201,12 @@ export class OutgoingCall {
     if (this.ended) return;
     if (this.trace !== undefined) this.#endTrace(failure(error));
     this.ended = true;
-    this.#unlisten?.();
+    this.#unlisten();
     this.#reject(error);
+  }
+
+  #unlisten(): void {
+    if (this.#onAbort !== undefined) this.options.signal?.removeEventListener('abort', this.#onAbort);
   }
 
   #endTrace(how: TracedEnd): void {
@@ -212,21 +215,25 @@ export class OutgoingCall {
   }
 
   report(progress: Progress): void {
-    this.#guard('onProgress', () => this.options.onProgress?.(progress));
+    try {
+      this.options.onProgress?.(progress);
+    } catch (error) {
+      this.#listenerFailed('onProgress', error);
+    }
   }
 
   /** Shows the caller a response as it arrived. */
   showResponse(text: string, result: string | undefined): void {
-    this.#guard('onResponse', () => this.options.onResponse?.(text, result));
+    try {
+      this.options.onResponse?.(text, result);
+    } catch (error) {
+      this.#listenerFailed('onResponse', error);
+    }
   }
 
   /** What a listener of the caller throws ends its call, not the connection. */
-  #guard(name: string, notify: () => void): void {
-    try {
-      notify();
-    } catch (error) {
-      this.reject(error instanceof Error ? error : new ClientError('cancelled', `${name} failed`, { cause: error }));
-    }
+  #listenerFailed(name: string, error: unknown): void {
+    this.reject(error instanceof Error ? error : new ClientError('cancelled', `${name} failed`, { cause: error }));
   }
 }
 

@@ -72,7 +72,8 @@ export class Tasks implements ClientTasks {
   }
 
   async #waitFor(task: TaskHandle, call: OutgoingCall, tracker: TaskTracker): Promise<unknown> {
-    const { signal, maxTimeoutMs, onTask }: ToolCallOptions = call.options;
+    const options: ToolCallOptions = call.options;
+    const { signal, maxTimeoutMs } = options;
     const stopping = new AbortController();
     const stop = (): void => stopping.abort(clientErrors.cancelled(call.method, signal?.reason));
     if (signal?.aborted) stop();
@@ -83,7 +84,7 @@ export class Tasks implements ClientTasks {
         ? undefined
         : tracker.after(maxTimeoutMs, () => stopping.abort(clientErrors.timeout(call.method, maxTimeoutMs, '')));
     try {
-      onTask?.(task);
+      options.onTask?.(task);
       return await task.wait({ signal: stopping.signal });
     } catch (error) {
       const { aborted } = stopping.signal;

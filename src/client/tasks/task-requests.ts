@@ -1,5 +1,6 @@
 // The requests about tasks, for both dialects: encoded, sent, decoded, and repeated while the network fails.
 
+import type { CancelSignal } from '../../protocol/cancellation.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { type MethodRow, methods } from '../../protocol/methods.ts';
 import type { ClientCodec, TaskDialect } from '../../protocol/revisions/client-revisions.ts';
@@ -58,7 +59,7 @@ export class TaskRequests {
     return typeof task === 'string' ? undefined : task;
   }
 
-  async get(id: string, signal?: AbortSignal): Promise<DecodedTask> {
+  async get(id: string, signal?: CancelSignal): Promise<DecodedTask> {
     const task = await this.#send(
       methods.getTask,
       id,

@@ -5,7 +5,8 @@ import { RelayedResult } from '../../engine/relayed-result.ts';
 import type { Completion, CompletionRef, PromptResult, ReadResult, Tool, ToolResult } from '../../protocol/model.ts';
 import { overrideArguments } from '../names/index.ts';
 import { linksText, toolFailure, toWireError } from './failures.ts';
-import { type Relayed, type RelayOptions, type RelayTarget, relay } from './relay.ts';
+import { type Relayed, type RelayTarget, relay } from './relay.ts';
+import type { RelayOptions } from './relay-call.ts';
 import { type ExposeUri, mapPromptResult, mapReadResult, mapToolResult, withPlainMeta } from './results.ts';
 import { decidesOnTasks, requiresTask } from './task-rules.ts';
 

@@ -90,6 +90,11 @@ export function canAsk(asks: Asks, request: InputRequest): boolean {
   }
 }
 
+/** Whether there is anything that the caller can be asked. */
+export function canBeAsked({ form, url, sampling, samplingTools, roots }: Asks): boolean {
+  return form || url || sampling || samplingTools || roots;
+}
+
 /** What the client of a call can be asked for. */
 export function asksOf(ctx: Context): Asks {
   return {

@@ -1,16 +1,25 @@
 // One call of a client while an upstream works on it: who the caller is, and how input requests, progress and log messages
 // of the upstream reach the client.
 
-import { InputFailure, type LogMessage, type TaskHandle, type ToolCallOptions } from '../../client/index.ts';
+import {
+  InputFailure,
+  type InputRetry,
+  type LogMessage,
+  type TaskHandle,
+  type ToolCallOptions,
+} from '../../client/index.ts';
+import { callOf } from '../../engine/call-context.ts';
 import type { Context } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import { principalKey } from '../../engine/ports.ts';
+import { Cancellation, type CancelSignal } from '../../protocol/cancellation.ts';
+import type { Capabilities, LogLevel, Meta } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { UpstreamConnection } from '../upstreams/connection.ts';
 import type { Asks, UpstreamCall } from '../upstreams/contract.ts';
 import { requestCapabilities } from '../upstreams/declared-capabilities.ts';
 import type { HeldCall, HeldCalls } from './held-calls.ts';
-import { asksOf, canAsk, describeInputRequest, withServerName } from './input-request.ts';
+import { asksOf, canAsk, canBeAsked, describeInputRequest, withServerName } from './input-request.ts';
 import { forwardedHeaders, forwardedMeta } from './meta.ts';
 
 /** Where a call goes. */
@@ -21,7 +30,22 @@ export interface CallTarget {
   readonly namesServer: boolean;
 }
 
-export class RelayCall implements UpstreamCall {
+const none: readonly InputRequest[] = [];
+const repeatable: RelayOptions = { isRepeatable: true };
+
+/** How a request is sent. */
+export interface RelayOptions {
+  /** It does no harm if it runs twice, so that it is sent again if the upstream ends meanwhile. */
+  readonly isRepeatable: boolean;
+  /** Whether the upstream may run it as a task. */
+  readonly task?: ToolCallOptions['task'];
+}
+
+/**
+ * A call. It is also the options of its request to the upstream, which identify it: the client of the upstream shows them
+ * with each message that belongs to the call. What a request rarely needs is worked out when it is read.
+ */
+export class RelayCall implements UpstreamCall, ToolCallOptions {
   readonly #config: UpstreamConfig;
   readonly #held: HeldCalls;
   readonly #namesServer: boolean;
@@ -29,47 +53,110 @@ export class RelayCall implements UpstreamCall {
   ctx: Context;
   /** Set once the call goes on without a run of the handler: until the client repeats it. */
   hold: HeldCall | undefined;
-  readonly #controller: AbortController | undefined;
+  /** Of its own, where the end of a run does not cancel the call. */
+  readonly #cancellation: Cancellation | undefined;
   /** What the client could not be asked for. */
-  readonly unavailable: InputRequest[] = [];
+  unavailable: readonly InputRequest[] = none;
   /** The run that waits for the upstream ends with input requests. */
   onHeld: ((held: HeldCall) => void) | undefined;
   /** The text of the last result. */
   resultText: string | undefined;
   /** The connection that its request was sent over. */
   connection: UpstreamConnection | undefined;
-  #task: string | undefined;
+  slot = 0;
+  order = 0;
+  /** The upstream works on it as a task. */
+  #isTask = false;
+  #taskId: string | undefined;
   /** Resolves when the call is a task of the gateway, if it can be one. */
   #detached: Promise<void> | undefined;
   #asks: Asks | undefined;
   #asked = 0;
 
-  constructor(ctx: Context, { upstream, held, namesServer }: CallTarget) {
+  // The options of its request.
+  readonly inputRequired = 'throw';
+  readonly signal: CancelSignal;
+  readonly idempotent: boolean;
+  readonly task: ToolCallOptions['task'];
+  readonly inputRetry: InputRetry | undefined;
+  readonly onProgress: ToolCallOptions['onProgress'];
+
+  constructor(
+    ctx: Context,
+    { upstream, held, namesServer }: CallTarget,
+    { isRepeatable, task }: RelayOptions = repeatable,
+    inputRetry?: InputRetry,
+  ) {
     this.ctx = ctx;
     this.#config = upstream.config;
     this.#held = held;
     this.#namesServer = namesServer;
-    if (!this.mayBeHeld) return;
-    // The signal of a run is aborted when the run ends with input requests, but the upstream goes on.
-    this.#controller = new AbortController();
-    this.attach(ctx);
+    this.idempotent = isRepeatable;
+    this.task = task;
+    this.inputRetry = inputRetry;
+    const progressToken = ctx.meta['progressToken'];
+    const isAsking = typeof progressToken === 'string' || typeof progressToken === 'number' || ctx.task !== undefined;
+    this.onProgress = isAsking
+      ? ({ progress, total, message }) => void this.ctx.progress(progress, total, message)
+      : undefined;
+    if (this.mayBeHeld) {
+      // The signal of a run is aborted when the run ends with input requests, but the upstream goes on.
+      this.#cancellation = new Cancellation();
+      this.signal = this.#cancellation;
+      this.attach(ctx);
+    } else this.signal = callOf(ctx).cancellation;
+  }
+
+  get capabilities(): Capabilities {
+    return requestCapabilities(this.asks, this.#config.asks);
+  }
+
+  get logLevel(): LogLevel | 'none' {
+    return this.ctx.logLevel ?? 'none';
+  }
+
+  get meta(): Meta | undefined {
+    return forwardedMeta(this.ctx, this.#config.identify);
+  }
+
+  get headers(): Readonly<Record<string, string>> | undefined {
+    return forwardedHeaders(this.ctx, this.#config.forwardHeaders);
+  }
+
+  onResponse(_text: string, result?: string): void {
+    // The result of a task is not in the response.
+    if (!this.#isTask) this.resultText = result;
+  }
+
+  /** The upstream works on the call as a task. */
+  onTask({ id }: TaskHandle): void {
+    this.#isTask = true;
+    this.resultText = undefined;
+    if (id === undefined) return;
+    this.#taskId = id;
+    this.connection?.beginTask(id, this);
+    // The client gets a task, too, if it supports tasks.
+    this.#detached = this.ctx.detach().catch(() => {
+      // The call has ended meanwhile, so that there is nothing to detach.
+    });
   }
 
   /** The end of a run cancels the call, unless the run ended because the client is asked for input. */
   attach(ctx: Context): void {
     this.ctx = ctx;
-    ctx.signal.addEventListener('abort', () => {
-      if (this.ctx === ctx && this.hold?.isWaiting !== true) this.cancel(ctx.signal.reason);
+    const { cancellation } = callOf(ctx);
+    cancellation.addEventListener('abort', () => {
+      if (this.ctx === ctx && this.hold?.isWaiting !== true) this.cancel(cancellation.reason);
     });
   }
 
   cancel(reason: unknown): void {
-    this.#controller?.abort(reason);
+    this.#cancellation?.abort(reason);
   }
 
   /** Whether a question of the upstream can end the run that waits for it. */
   get mayBeHeld(): boolean {
-    return this.ctx.inputEndsRun && Object.values(this.asks).includes(true);
+    return this.ctx.inputEndsRun && canBeAsked(this.asks);
   }
 
   get caller(): unknown {
@@ -90,48 +177,9 @@ export class RelayCall implements UpstreamCall {
     return (this.#asks ??= asksOf(this.ctx));
   }
 
-  /** The options of a request to the upstream on behalf of this call. They identify it. */
-  options({ isRepeatable, task }: Pick<ToolCallOptions, 'task'> & { readonly isRepeatable: boolean }): ToolCallOptions {
-    const { ctx } = this;
-    const progressToken = ctx.meta['progressToken'];
-    const isAsking = typeof progressToken === 'string' || typeof progressToken === 'number';
-    return {
-      signal: this.#controller?.signal ?? ctx.signal,
-      inputRequired: 'throw',
-      capabilities: requestCapabilities(this.asks, this.#config.asks),
-      logLevel: ctx.logLevel ?? 'none',
-      meta: forwardedMeta(ctx, this.#config.identify),
-      headers: forwardedHeaders(ctx, this.#config.forwardHeaders),
-      onResponse: (text, result) => this.#keepText(text, result),
-      onTask: this.#becameTask,
-      idempotent: isRepeatable,
-      task,
-      ...(isAsking || ctx.task !== undefined
-        ? { onProgress: ({ progress, total, message }) => void this.ctx.progress(progress, total, message) }
-        : {}),
-    };
-  }
-
-  #keepText = (_text: string, result?: string): void => {
-    this.resultText = result;
-  };
-
-  /** The upstream works on the call as a task: its result is not in the response. */
-  #becameTask = ({ id }: TaskHandle): void => {
-    this.#keepText = () => {};
-    this.resultText = undefined;
-    if (id === undefined) return;
-    this.#task = id;
-    this.connection?.beginTask(id, this);
-    // The client gets a task, too, if it supports tasks.
-    this.#detached = this.ctx.detach().catch(() => {
-      // The call has ended meanwhile, so that there is nothing to detach.
-    });
-  };
-
   endTask(): void {
-    if (this.#task !== undefined) this.connection?.endTask(this.#task);
-    this.#task = undefined;
+    if (this.#taskId !== undefined) this.connection?.endTask(this.#taskId);
+    this.#taskId = undefined;
   }
 
   log({ level, data, logger }: LogMessage): void {
@@ -140,7 +188,7 @@ export class RelayCall implements UpstreamCall {
 
   async ask(request: InputRequest, signal: AbortSignal): Promise<unknown> {
     if (!canAsk(this.asks, request)) {
-      this.unavailable.push(request);
+      this.unavailable = [...this.unavailable, request];
       throw new InputFailure('unavailable', `The client cannot be asked for ${describeInputRequest(request)}`);
     }
     await this.#detached;

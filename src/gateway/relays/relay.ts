@@ -7,7 +7,7 @@ import type { UpstreamConnection } from '../upstreams/connection.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import { asksOf, canAsk } from './input-request.ts';
 import { checkPhases, inputOf, linksOf, type Phase, phaseOf, recordedPhases, recordPhase } from './phases.ts';
-import { type CallTarget, RelayCall } from './relay-call.ts';
+import { type CallTarget, RelayCall, type RelayOptions } from './relay-call.ts';
 
 /** The upstream that requests go to. */
 export interface RelayTarget extends CallTarget {
@@ -29,14 +29,6 @@ export class LinksDeclined extends Error {
   constructor(cause: unknown) {
     super('The user did not open the page that is needed first', { cause });
   }
-}
-
-/** How a request is sent. */
-export interface RelayOptions {
-  /** It does no harm if it runs twice, so that it is sent again if the upstream ends meanwhile. */
-  readonly isRepeatable: boolean;
-  /** Whether the upstream may run it as a task. */
-  readonly task?: ToolCallOptions['task'];
 }
 
 /**
@@ -138,11 +130,9 @@ class Relay<T> {
 
   /** One request to the upstream. */
   #attempt(retry: InputRetry | undefined): Promise<Relayed<T>> {
-    const call = new RelayCall(this.#ctx, this.#target);
-    const options =
-      retry === undefined ? call.options(this.#options) : { ...call.options(this.#options), inputRetry: retry };
+    const call = new RelayCall(this.#ctx, this.#target, this.#options, retry);
     if (call.mayBeHeld) call.onHeld = (held) => void this.#suspend(call, held.id);
-    const outcome = this.#request(call, options);
+    const outcome = this.#request(call);
     if (!call.mayBeHeld) return outcome;
     // Whichever request of the client waits by then gets the outcome.
     const settle = (): void => call.hold?.settle(outcome);
@@ -150,15 +140,15 @@ class Relay<T> {
     return outcome;
   }
 
-  async #request(call: RelayCall, options: ToolCallOptions, isRepeated = false): Promise<Relayed<T>> {
-    const begun = this.#target.upstream.begin(call, options);
+  async #request(call: RelayCall, isRepeated = false): Promise<Relayed<T>> {
+    const begun = this.#target.upstream.begin(call);
     const connection = begun instanceof Promise ? await begun : begun;
     try {
       const { client } = connection;
       call.connection = connection;
       this.#last = connection;
       connection.wantLevel(this.#ctx.logLevel);
-      const value = await this.#send(connection, options);
+      const value = await this.#send(connection, call);
       return { value, call, revision: client.revision };
     } catch (error) {
       const code = (error as { readonly code?: unknown }).code;
@@ -166,9 +156,9 @@ class Relay<T> {
       if (code !== 'server-exited' || !this.#options.isRepeatable || isRepeated) throw error;
     } finally {
       call.endTask();
-      connection.end(options);
+      connection.end(call);
     }
-    return this.#request(call, options, true);
+    return this.#request(call, true);
   }
 
   /** Ends the run with the input requests of a held call. */

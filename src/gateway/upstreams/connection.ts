@@ -1,8 +1,9 @@
 // One connection to an upstream: its client, the calls that are in flight on it, and which of them a message belongs to.
 
-import type { CallOptions, Client, InputContext, LogContext, LogMessage } from '../../client/index.ts';
+import type { Client, InputContext, LogContext, LogMessage } from '../../client/index.ts';
 import type { Logger } from '../../protocol/logger.ts';
 import { type LogLevel, logLevels } from '../../protocol/model.ts';
+import { SlotSet } from '../../protocol/slot-set.ts';
 import type { UpstreamCall } from './contract.ts';
 import { FollowedResources } from './followed-resources.ts';
 import type { CallFinder } from './input-handlers.ts';
@@ -27,8 +28,9 @@ export class UpstreamConnection implements CallFinder {
   readonly owner: string | undefined;
   readonly #events: ConnectionEvents;
   readonly #logger: Logger | undefined;
-  /** By the options of their request, oldest first. Calls that wait for the connection to open are in it, too. */
-  readonly #calls = new Map<object, UpstreamCall>();
+  /** Calls in flight, and calls that wait for the connection to open. */
+  readonly #calls = new SlotSet<UpstreamCall>();
+  #begun = 0;
   readonly #tasks = new Map<string, UpstreamCall>();
   #client: Client | undefined;
   #followed: FollowedResources | undefined;
@@ -81,13 +83,13 @@ export class UpstreamConnection implements CallFinder {
 
   // Calls.
 
-  /** `options`: those of the request, which identify it. */
-  begin(options: CallOptions, call: UpstreamCall): void {
-    this.#calls.set(options, call);
+  begin(call: UpstreamCall): void {
+    call.slot = this.#calls.add(call);
+    call.order = ++this.#begun;
   }
 
-  end(options: CallOptions): void {
-    this.#calls.delete(options);
+  end(call: UpstreamCall): void {
+    if (!this.#calls.delete(call.slot, call)) return;
     this.lastUsedMs = performance.now();
     if (this.#calls.size === 0) this.#events.idle(this);
   }
@@ -106,12 +108,12 @@ export class UpstreamConnection implements CallFinder {
    * if all calls in flight are of one caller. It is never guessed between two callers.
    */
   find({ call, task }: Pick<InputContext, 'call' | 'task'>): UpstreamCall | 'ambiguous' | undefined {
-    if (call !== undefined) return this.#calls.get(call);
+    if (call !== undefined) return this.#calls.values().find((each) => each === call);
     if (task !== undefined) return this.#tasks.get(task);
     let found: UpstreamCall | undefined;
     for (const each of this.#calls.values()) {
       if (found !== undefined && found.caller !== each.caller) return 'ambiguous';
-      found = each;
+      if (found === undefined || found.order < each.order) found = each;
     }
     return found;
   }

@@ -4,7 +4,7 @@ import type { LogMessage } from '../../client/index.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import type { UpstreamLists } from '../contract.ts';
 
-/** A call of a client that an upstream works on. */
+/** A call of a client that an upstream works on. It is also the options of its request to the upstream. */
 export interface UpstreamCall {
   /**
    * Identifies the caller: equal for two calls exactly if they are certainly of the same caller. Input requests and log
@@ -17,6 +17,9 @@ export interface UpstreamCall {
   readonly sessionKey: string;
   /** What the caller's client can be asked for: capabilities to declare for a connection of its own. */
   readonly asks: Asks;
+  /** Its place among the calls of its connection, and which of them it was. The connection sets them. */
+  slot: number;
+  order: number;
   /** Passes an input request of the upstream on. Rejects with an `InputFailure`. */
   ask(request: InputRequest, signal: AbortSignal): Promise<unknown>;
   log(message: LogMessage): void;

@@ -7,30 +7,33 @@ import type { Asks } from './contract.ts';
 /** For connections that several callers share: each input request is checked against its caller. */
 export const everyAsk: Asks = { form: true, url: true, sampling: true, samplingTools: true, roots: true };
 
-const known = new Map<number, Capabilities>();
+const known: Capabilities[] = [];
+
+const flags = { form: 1, url: 2, sampling: 4, samplingTools: 8, roots: 16 } as const satisfies Record<
+  keyof Asks,
+  number
+>;
 
 /** The capabilities of one request, on revisions that declare them per request. */
 export function requestCapabilities(asks: Asks, allowed: readonly InputKind[]): Capabilities {
   const elicits = allowed.includes('elicitation');
   const samples = allowed.includes('sampling');
-  const flags = [
-    elicits && asks.form,
-    elicits && asks.url,
-    samples && asks.sampling,
-    samples && asks.samplingTools,
+  const key =
+    (elicits && asks.form ? flags.form : 0) |
+    (elicits && asks.url ? flags.url : 0) |
+    (samples && asks.sampling ? flags.sampling : 0) |
+    (samples && asks.samplingTools ? flags.samplingTools : 0) |
     // Answered from the configuration if the caller has none.
-    allowed.includes('roots'),
-  ];
-  const key = flags.reduce((bits, flag, i) => bits | (flag ? 1 << i : 0), 0);
-  let capabilities = known.get(key);
-  if (capabilities === undefined) known.set(key, (capabilities = declare(flags)));
-  return capabilities;
+    (allowed.includes('roots') ? flags.roots : 0);
+  return (known[key] ??= declare(key));
 }
 
-function declare([form, url, sampling, tools, roots]: readonly boolean[]): Capabilities {
+function declare(key: number): Capabilities {
+  const has = (flag: keyof typeof flags): boolean => (key & flags[flag]) !== 0;
+  const [form, url] = [has('form'), has('url')];
   return {
     ...(form || url ? { elicitation: { ...(form && { form: {} }), ...(url && { url: {} }) } } : {}),
-    ...(sampling ? { sampling: tools ? { tools: {} } : {} } : {}),
-    ...(roots ? { roots: {} } : {}),
+    ...(has('sampling') ? { sampling: has('samplingTools') ? { tools: {} } : {} } : {}),
+    ...(has('roots') ? { roots: {} } : {}),
   };
 }

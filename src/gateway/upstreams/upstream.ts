@@ -1,7 +1,6 @@
 // One configured server: its connections, its state and its lists. Lists are known from the cache before anything is started;
 // they are read again when the server is connected, when it announces a change, and from time to time.
 
-import type { CallOptions } from '../../client/index.ts';
 import type { Tool } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { CatalogCache, PinChecker, UpstreamLists } from '../contract.ts';
@@ -136,32 +135,27 @@ export class Upstream {
   // Calls.
 
   /** The connection for a call, which counts as in flight until `end`: at once if the connection is open. */
-  begin(call: UpstreamCall, options: CallOptions): UpstreamConnection | Promise<UpstreamConnection> {
+  begin(call: UpstreamCall): UpstreamConnection | Promise<UpstreamConnection> {
     const key = this.#connections.keyOf(call);
     const connection = this.#connections.connectionOf(key, call);
-    connection.begin(options, call);
-    if (connection.open === undefined) return this.#whenOpen(key, connection, call, options);
+    connection.begin(call);
+    if (connection.open === undefined) return this.#whenOpen(key, connection, call);
     this.#connections.used(key);
     return connection;
   }
 
-  async #whenOpen(
-    key: string,
-    waiting: UpstreamConnection,
-    call: UpstreamCall,
-    options: CallOptions,
-  ): Promise<UpstreamConnection> {
+  async #whenOpen(key: string, waiting: UpstreamConnection, call: UpstreamCall): Promise<UpstreamConnection> {
     try {
       const connection = await this.#connections.get(key, call);
       if (connection !== waiting) {
-        waiting.end(options);
-        connection.begin(options, call);
+        waiting.end(call);
+        connection.begin(call);
       }
       // A server may have changed its tools while it was not connected.
       if (this.config.pin === 'block' && this.#settings.pins !== undefined) await this.#refresh.now();
       return connection;
     } catch (error) {
-      waiting.end(options);
+      waiting.end(call);
       throw error;
     }
   }

@@ -75,6 +75,8 @@ export interface ClientCodec {
   readonly opening: 'initialize' | 'discover';
   /** How a server's input request arrives: as a request, or as a result that requires a retry. */
   readonly inputRequests: 'push' | 'retry';
+  /** Capabilities and the level of log messages are part of every request, not of the start of a conversation. */
+  readonly declaresPerRequest: boolean;
   /** Undefined where the revision has no tasks. */
   readonly tasks: TaskDialect | undefined;
   /** Requests that a server may support; others are not sent. */

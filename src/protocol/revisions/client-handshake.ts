@@ -20,6 +20,7 @@ export function createClientHandshakeCodec(
     ...sharedMembers(dialect),
     opening: 'initialize',
     inputRequests: 'push',
+    declaresPerRequest: false,
     http: {
       headers: dialect.versionHeader ? ['MCP-Protocol-Version', date] : none,
       mirrored: false,

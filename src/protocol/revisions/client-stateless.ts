@@ -50,6 +50,7 @@ export function createClientStatelessCodec(
     ...sharedMembers(dialect),
     opening: 'discover',
     inputRequests: 'retry',
+    declaresPerRequest: true,
     http: { headers: ['MCP-Protocol-Version', date], mirrored: true, sessions: false, closingCancels: true },
     request(id, method, fields, meta) {
       if (meta === undefined) return requestWith(id, method, join(fields, plainMeta));
