@@ -80,8 +80,18 @@ function staticImports(file, found = new Set()) {
  */
 const groups = [
   // What every server loads. Not src/transports/http.ts: a bundle of mooring/web would have the HTTP server of Node.js in it,
-  // which bundlers for other runtimes reject.
-  { name: 'core', entries: ['src/web.ts', 'src/transports/stdio.ts', 'src/logging/logger.ts'] },
+  // which bundlers for other runtimes reject. The last two are small, and the gateway would load all of `start` and `files` for
+  // them.
+  {
+    name: 'core',
+    entries: [
+      'src/web.ts',
+      'src/transports/stdio.ts',
+      'src/logging/logger.ts',
+      'src/protocol/glob.ts',
+      'src/engine/rank-tools.ts',
+    ],
+  },
   // What the first call of a tool loads: the feature, and the validator of its arguments.
   { name: 'calls', entries: ['src/engine/features/call-tool.ts', 'src/schema/json-schema-validator.ts'] },
   // What `mooring serve` loads: settings, flags, and the profiles that src/app/profiles/index.ts imports statically.

@@ -15,7 +15,6 @@ import type { PersistentState } from '../profiles/index.ts';
 import type { Settings } from '../settings.ts';
 import { UsageError } from '../usage-error.ts';
 import { version } from '../version.ts';
-import { upstreamAuthorizers } from './authorizers.ts';
 import { consoleGateway, UpstreamMessages } from './console-gateway.ts';
 import { type ControlSocket, openControlSocket } from './control-socket.ts';
 import { type GatewayInput, readGateway } from './gateway-settings.ts';
@@ -56,15 +55,13 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
   const record = audit === undefined ? undefined : audit.sandbox;
   const messages = new UpstreamMessages();
   const telemetry = await upstreamTelemetry(settings);
+  let authorizers: ReturnType<typeof loadAuthorizers> | undefined;
   const gateway = createGateway(config, {
     server: { name: 'mooring-gateway', version, ...persistentState },
     logger,
     pins,
     ...(config.catalog ? { cache: createCatalogCache(catalogFolder(settings.dataDir), logger) } : {}),
-    authorizer: upstreamAuthorizers({
-      isInteractive: canSignIn(settings),
-      hasUsers: settings.auth !== undefined && settings.http?.enabled === true,
-    }),
+    authorizer: async (server) => (await (authorizers ??= loadAuthorizers(settings)))(server),
     target: (server) => sandboxedTarget(server, (sandbox) => record?.(sandbox) ?? sandbox),
     connectOptions: (server) => ({
       telemetry: telemetry.of(server.slug),
@@ -111,6 +108,15 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
 /** A command that the user gave gets the user's variables, except for our own, which may be secrets. */
 function ownVariables(): string[] {
   return Object.keys(process.env).filter((name) => !name.startsWith('MOORING_'));
+}
+
+/** When the first server is connected to: a start does not need them. */
+async function loadAuthorizers(settings: Settings) {
+  const { upstreamAuthorizers } = await import('./authorizers.ts');
+  return upstreamAuthorizers({
+    isInteractive: canSignIn(settings),
+    hasUsers: settings.auth !== undefined && settings.http?.enabled === true,
+  });
 }
 
 /** A user can sign in where the gateway runs on their own machine, for them only. */

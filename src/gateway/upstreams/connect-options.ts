@@ -14,7 +14,9 @@ export interface ConnectSettings {
   readonly logger: Logger | undefined;
   readonly eraCache?: EraCache | undefined;
   /** Credentials for an upstream, if it needs any. */
-  readonly authorizer?: ((config: UpstreamConfig, principalKey: string) => Authorizer | undefined) | undefined;
+  readonly authorizer?:
+    | ((config: UpstreamConfig, principalKey: string) => Authorizer | undefined | Promise<Authorizer | undefined>)
+    | undefined;
   /** What to connect to instead of the entry: a transport of the program, a command in a sandbox. */
   readonly target?: ((config: UpstreamConfig) => Target | undefined) | undefined;
   /** Additional options for the connections of an upstream: a sandbox, a proxy, observers. */
@@ -27,15 +29,15 @@ export interface ConnectEvents {
   noise(what: string): void;
 }
 
-export function connectOptions(
+export async function connectOptions(
   config: UpstreamConfig,
   settings: ConnectSettings,
   connection: UpstreamConnection,
   asks: Asks,
   events: ConnectEvents,
-): ConnectOptions {
+): Promise<ConnectOptions> {
   const isProcess = config.entry.command !== undefined;
-  const authorizer = settings.authorizer?.(config, connection.key);
+  const authorizer = await settings.authorizer?.(config, connection.key);
   const { revision, timeoutMs, maxTimeoutMs, maxResultBytes, inheritEnv } = config;
   return {
     client: settings.client,

@@ -1,7 +1,7 @@
 // The connections of one upstream, by isolation key: opened when they are first needed, shared by those that wait for the
 // same one, closed when they are not needed any more.
 
-import { type Client, connect } from '../../client/index.ts';
+import type { Client } from '../../client/index.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import { type ConnectSettings, connectOptions } from './connect-options.ts';
 import { UpstreamConnection } from './connection.ts';
@@ -211,9 +211,11 @@ export class UpstreamConnections {
     }
   }
 
-  #connect(connection: UpstreamConnection, call: UpstreamCall | undefined, signal: AbortSignal): Promise<Client> {
+  async #connect(connection: UpstreamConnection, call: UpstreamCall | undefined, signal: AbortSignal): Promise<Client> {
+    // Not needed to show lists that are known from the cache.
+    const { connect } = await import('../../client/index.ts');
     const isShared = this.#config.isolation === 'shared' || call === undefined;
-    const options = connectOptions(this.#config, this.#settings, connection, isShared ? everyAsk : call.asks, {
+    const options = await connectOptions(this.#config, this.#settings, connection, isShared ? everyAsk : call.asks, {
       listChanged: () => this.#events.listChanged(connection),
       noise: (what) => this.#events.noise(what),
       lost: (error) => this.#lost(connection, error),
