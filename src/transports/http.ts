@@ -3,6 +3,7 @@
 
 import type { SessionHost } from '../protocol/exchange.ts';
 import { loadOnce } from './http/load-once.ts';
+import type { Listener } from './http/node/listener.ts';
 import type { HttpServer } from './http/node/serve.ts';
 import type { NodeHandler } from './http/node/to-node-handler.ts';
 import type { EndpointOptions, HttpOptions } from './http/options.ts';
@@ -21,9 +22,18 @@ export type * from './http/options.ts';
  * @example
  * const { url, close } = await serveHttp(server, { port: 8000 });
  */
-export async function serveHttp(host: SessionHost, options?: HttpOptions): Promise<HttpServer> {
+export function serveHttp(host: SessionHost, options?: HttpOptions): Promise<HttpServer> {
+  return serveHttpOn(undefined, host, options);
+}
+
+/** Serves with the connections of a listener. Default: a port of this process. */
+export async function serveHttpOn(
+  listener: Listener | undefined,
+  host: SessionHost,
+  options?: HttpOptions,
+): Promise<HttpServer> {
   const [{ serveHttp: serve }] = await Promise.all([import('./http/node/serve.ts'), host.prepare?.()]);
-  return serve(host, options);
+  return serve(host, options, listener);
 }
 
 /**

@@ -1,19 +1,19 @@
 // A server on node:http: the socket, its limits, and its end. How requests are served is in endpoint.ts.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Principal, SessionHost } from '../../../protocol/exchange.ts';
 import { HostOriginCheck, hostsOf, isLoopback, originsFrom, originsOf } from '../access.ts';
 import { Endpoint } from '../endpoint.ts';
-import { type HttpLimits, resolveHttpLimits } from '../limits.ts';
+import { resolveHttpLimits } from '../limits.ts';
 import type { HttpOptions, TlsOptions } from '../options.ts';
 import { NodeExchange } from './exchange.ts';
-import { ignoreUpgrade, isReparsed } from './ignored-upgrade.ts';
+import { ignoreUpgrade } from './ignored-upgrade.ts';
+import { type Listener, ownPort } from './listener.ts';
 import { createNodeServer } from './node-server.ts';
+import { OpenConnections } from './open-connections.ts';
 import { ownProcess } from './own-process.ts';
 import { Pipeline } from './pipeline.ts';
-import { storeAddress } from './request.ts';
 import { nodeSealerOf } from './sealer-of.ts';
 import { isWebSocketUpgrade, WebSockets } from './websocket.ts';
 
@@ -48,25 +48,29 @@ export interface HttpServer {
 }
 
 /** Serves MCP over HTTP. Resolves when the server listens. */
-export async function serveHttp(host: SessionHost, options: HttpOptions = {}): Promise<HttpServer> {
+export async function serveHttp(
+  host: SessionHost,
+  options: HttpOptions = {},
+  listener: Listener = ownPort,
+): Promise<HttpServer> {
   const address = options.host ?? '127.0.0.1';
   assertSafeBinding(address, options);
   const limits = resolveHttpLimits(options.limits);
   const { server, setTls } = await createNodeServer(limits, options.tls);
-  server.maxConnections = limits.maxConnections;
-  limitConnections(server, limits);
-  const port = await listen(server, options.port ?? 8000, address);
+  const connections = new OpenConnections(server, limits);
+  const port = await listener.open(server, options.port ?? 8000, address);
   const endpoint = createEndpoint(host, options, address, port);
   const pipeline = new Pipeline(endpoint.state.buffered, limits.maxBufferedBytesPerConnection);
   attach(server, endpoint, pipeline);
   // Accepting can fail when the process has no free descriptors; open connections must not be affected.
   server.on('error', (error) => endpoint.logger.error('a connection could not be accepted', { error }));
   server.on('drop', (data) => endpoint.logger.debug('too many connections', { address: data?.remoteAddress }));
-  if (endpoint.metrics !== undefined) endpoint.metrics.connections = countConnections(server);
+  if (endpoint.metrics !== undefined) endpoint.metrics.connections = () => connections.size;
   if (options.webSocket !== false) attachWebSockets(server, endpoint, pipeline);
 
   let closing: Promise<void> | undefined;
-  const close = (how: CloseOptions = {}): Promise<void> => (closing ??= shutDown(server, endpoint, options, how));
+  const close = (how: CloseOptions = {}): Promise<void> =>
+    (closing ??= shutDown({ server, endpoint, connections, listener, options }, how));
   if (options.ownProcess === true) ownProcess(host, () => close(), endpoint.logger, options.reload);
   const path = options.path ?? '/mcp';
   return {
@@ -137,64 +141,32 @@ function attachWebSockets(server: Server, endpoint: Endpoint, pipeline: Pipeline
   });
 }
 
-function limitConnections(server: Server, { maxConnectionsPerAddress }: HttpLimits): void {
-  const open = new Map<string, number>();
-  server.on('connection', (socket: Socket) => {
-    if (isReparsed(socket)) return;
-    const address = storeAddress(socket) ?? '';
-    const count = (open.get(address) ?? 0) + 1;
-    if (count > maxConnectionsPerAddress) {
-      socket.destroy();
-      return;
-    }
-    open.set(address, count);
-    socket.once('close', () => {
-      const left = (open.get(address) ?? 1) - 1;
-      if (left === 0) open.delete(address);
-      else open.set(address, left);
-    });
-  });
-}
-
-function countConnections(server: Server): () => number {
-  let open = 0;
-  server.on('connection', (socket: Socket) => {
-    if (isReparsed(socket)) return;
-    open++;
-    socket.once('close', () => open--);
-  });
-  return () => open;
-}
-
-function listen(server: Server, port: number, address: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, address, () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
+interface Serving {
+  readonly server: Server;
+  readonly endpoint: Endpoint;
+  readonly connections: OpenConnections;
+  readonly listener: Listener;
+  readonly options: HttpOptions;
 }
 
 async function shutDown(
-  server: Server,
-  endpoint: Endpoint,
-  { graceMs = defaultGraceMs, drainDelayMs = 0 }: HttpOptions,
+  { server, endpoint, connections, listener, options }: Serving,
   { portIsShared = false }: CloseOptions,
 ): Promise<void> {
-  // Not `close` of node:http, which also ends idle connections: a request may be on its way on one of them.
-  if (portIsShared) NetServer.prototype.close.call(server);
+  const { graceMs = defaultGraceMs, drainDelayMs = 0 } = options;
+  if (portIsShared) listener.stop(server);
   const delayMs = portIsShared ? Math.max(drainDelayMs, handOverMs) : drainDelayMs;
   if (delayMs > 0) {
     endpoint.beginClosing();
     await new Promise((resolve) => setTimeout(resolve, delayMs));
   }
+  if (!portIsShared) listener.stop(server);
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   await endpoint.drain(graceMs);
   server.closeIdleConnections();
   // Responses that are being sent get a moment to leave.
   const timer = setTimeout(() => server.closeAllConnections(), 1_000);
-  await closed;
+  await Promise.all([closed, connections.none()]);
   clearTimeout(timer);
 }
 
