@@ -47,19 +47,23 @@ function create(
   store: CredentialStore,
   isInteractive: boolean,
 ): Authorizer {
-  const scopes = auth.scopes === undefined ? {} : { scopes: auth.scopes };
+  const request = {
+    ...(auth.scopes === undefined ? {} : { scopes: auth.scopes }),
+    ...(auth.resource === undefined ? {} : { resource: auth.resource }),
+    ...(auth.extraParams === undefined ? {} : { extraParams: auth.extraParams }),
+  };
   if (auth.kind === 'oauth') {
     const client = auth.clientId === undefined ? {} : { client: clientOf({ ...auth, clientId: auth.clientId }) };
     // Stored tokens are used in any case.
     const redirector = isInteractive ? {} : ({ redirector: false } as const);
-    return createAuthorizer({ server, store, ...scopes, ...client, ...redirector });
+    return createAuthorizer({ server, store, ...request, ...client, ...redirector });
   }
   return createAuthorizer({
     server,
     grant: { kind: 'client-credentials' },
     client: clientOf(auth),
     redirector: false,
-    ...scopes,
+    ...request,
   });
 }
 

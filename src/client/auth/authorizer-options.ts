@@ -14,6 +14,13 @@ export interface AuthorizerOptions extends RegistrationOptions, AuthHttpOptions 
   readonly grant?: MachineGrant;
   /** Scopes to ask for besides those a challenge names. */
   readonly scopes?: readonly string[];
+  /**
+   * The resource that tokens are requested for (RFC 8707). Default: what the server publishes, otherwise its URL. Needed where
+   * an authorization server knows the server under another name.
+   */
+  readonly resource?: string;
+  /** More parameters of the authorization request; of the token request where no user signs in. */
+  readonly extraParams?: Readonly<Record<string, string>>;
   /** Where tokens and registrations are stored. Default: memory. */
   readonly store?: CredentialStore;
   /** How a user signs in; `false` where no user can. Default: a browser and a listener on loopback. */

@@ -16,6 +16,7 @@ import { overHttp } from './discovery/url-guard.ts';
 import { readChallenge, type ServerChallenge } from './discovery/www-authenticate.ts';
 import { authErrors, type OAuthErrorInfo } from './errors.ts';
 import { type Acquired, Acquisition } from './grants/acquisition.ts';
+import { checkExtraParams } from './grants/extra-params.ts';
 import { createLoopbackRedirector } from './grants/loopback.ts';
 import type { RedirectListener, Redirector } from './grants/redirect.ts';
 import type { TokenSet } from './grants/tokens.ts';
@@ -69,6 +70,8 @@ class OAuthAuthorizer implements Authorizer {
   #adoptedAt = 0;
 
   constructor(options: AuthorizerOptions) {
+    const { extraParams = {} } = options;
+    checkExtraParams(extraParams);
     this.#options = options;
     this.#http = createAuthHttp(options.server, options);
     const store = options.store ?? createMemoryStore();
@@ -80,6 +83,7 @@ class OAuthAuthorizer implements Authorizer {
       redirector: options.redirector === false ? undefined : this.#asking(options.redirector ?? loopbackFor(options)),
       dpop: options.dpop ?? 'auto',
       signInTimeoutMs: options.signInTimeoutMs ?? 300_000,
+      extraParams,
     });
   }
 
@@ -157,9 +161,11 @@ class OAuthAuthorizer implements Authorizer {
     }
   }
 
-  /** A token of another client in the same store is not for us. */
+  /** A token of another client in the same store, or for another resource, is not for us. */
   #isOurs(tokens: TokenSet): boolean {
-    const clients = [this.#options.client ?? []].flat();
+    const { client, resource } = this.#options;
+    if (resource !== undefined && tokens.resource !== resource) return false;
+    const clients = [client ?? []].flat();
     return clients.length === 0 || clients.some(({ clientId }) => clientId === tokens.clientId);
   }
 
@@ -303,16 +309,17 @@ class OAuthAuthorizer implements Authorizer {
   }
 
   async #discover({ challenge, target }: Problem, signal: AbortSignal): Promise<Discovery> {
-    const { protocolVersion, chooseServer } = this.#options;
+    const { protocolVersion, chooseServer, resource } = this.#options;
     const clients = [this.#options.client ?? []].flat();
     const bound = await this.#credentials.binding();
-    return discover(this.#http, challenge, {
+    const found = await discover(this.#http, challenge, {
       signal,
       rejected: target,
       protocolVersion: typeof protocolVersion === 'function' ? protocolVersion() : protocolVersion,
       choose: chooseServer && (async (issuers) => this.#holds.ask(async () => chooseServer(issuers))),
       preferred: [...clients.flatMap(({ issuer }) => issuer ?? []), ...(bound === undefined ? [] : [bound.issuer])],
     });
+    return resource === undefined ? found : { ...found, resource };
   }
 
   #locked(signal: AbortSignal, task: () => Promise<void>): Promise<void> {

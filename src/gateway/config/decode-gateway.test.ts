@@ -117,4 +117,8 @@ test('client credentials need a client and a secret or key, and only servers wit
   const auth = { kind: 'client-credentials', clientId: 'me' };
   expect(await issuesOf({ a: { url: 'https://x.example', mooring: { auth } } })).toContain('clientSecret');
   expect(await issuesOf({ a: { command: 'x', mooring: { auth: { kind: 'oauth' } } } })).toContain('servers with a url');
+  const params = { kind: 'oauth', extraParams: { audience: 'x', state: 'y' } };
+  expect(await issuesOf({ a: { url: 'https://x.example', mooring: { auth: params } } })).toContain(
+    'a.mooring.auth.extraParams: cannot contain state',
+  );
 });

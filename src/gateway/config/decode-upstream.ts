@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { ServerEntry } from '../../client/index.ts';
+import { reservedParams, type ServerEntry } from '../../client/index.ts';
 import type { Root } from '../../protocol/model.ts';
 import { canonicalJson, type Issue } from '../../schema/index.ts';
 import { slugOf } from '../names/index.ts';
@@ -159,6 +159,11 @@ function authIssues(
     if (auth.clientSecret === undefined && auth.privateKeyFile === undefined) {
       issues.push({ path, message: 'client-credentials needs a clientSecret or a privateKeyFile' });
     }
+  }
+  if (auth.kind === 'oauth' || auth.kind === 'client-credentials') {
+    const reserved = Object.keys(auth.extraParams ?? {}).filter((each) => reservedParams.has(each));
+    const message = `cannot contain ${reserved.join(', ')}: the gateway sets it itself`;
+    if (reserved.length > 0) issues.push({ path: [...path, 'extraParams'], message });
   }
   if (sandbox !== undefined && !isCommand) {
     issues.push({ path: [name, 'mooring', 'sandbox'], message: 'is for servers with a command' });

@@ -68,6 +68,8 @@ export type UpstreamAuth =
       readonly clientSecret?: string | undefined;
       /** The only authorization server that gets the secret. */
       readonly issuer?: string | undefined;
+      readonly resource?: string | undefined;
+      readonly extraParams?: Readonly<Record<string, string>> | undefined;
     }
   | {
       readonly kind: 'client-credentials';
@@ -78,6 +80,8 @@ export type UpstreamAuth =
       readonly keyAlgorithm?: string | undefined;
       readonly issuer?: string | undefined;
       readonly scopes?: readonly string[] | undefined;
+      readonly resource?: string | undefined;
+      readonly extraParams?: Readonly<Record<string, string>> | undefined;
     };
 
 /** The sandbox of a command. */

@@ -73,6 +73,18 @@ const auth = {
     privateKeyFile: { type: 'string', minLength: 1, description: 'Its private key (PEM), instead of a secret.' },
     keyAlgorithm: { type: 'string', minLength: 1, description: 'The algorithm of the key, such as RS256 or ES256.' },
     issuer: { type: 'string', minLength: 1, description: 'The only authorization server that gets the secret.' },
+    resource: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'The resource that tokens are requested for, if the authorization server knows the server under another name. Default: what the server publishes.',
+    },
+    extraParams: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description:
+        'More parameters of the authorization request, such as audience or access_type; of the token request with client-credentials.',
+    },
   },
   required: ['kind'],
   additionalProperties: false,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { createHookRedirector } from '../../../src/client/auth/grants/redirect.ts';
+import { createMemoryStore } from '../../../src/client/auth/storage/credential-store.ts';
 import { caller, Worlds } from './setup.ts';
 
 const worlds = new Worlds();
@@ -32,6 +33,35 @@ test('the resource is sent exactly as published', async () => {
   rs.behaviour.metadata = { resource: rs.origin };
   await caller(rs).call();
   expect(as.to('/authorize')[0]!.query.get('resource')).toBe(rs.origin);
+});
+
+test('a resource that is given is sent instead of the published one, and a token for another one is not used', async () => {
+  const { as, rs } = await worlds.start();
+  const store = createMemoryStore();
+  await caller(rs, { store }).call();
+  const { call } = caller(rs, { store, resource: 'urn:example:files' });
+  expect(await call()).toBe(200);
+  expect(as.to('/authorize').map(({ query }) => query.get('resource'))).toEqual([rs.url, 'urn:example:files']);
+  expect(as.forms().map((form) => form.get('resource'))).toEqual([rs.url, 'urn:example:files']);
+  // The token is found again by its resource.
+  expect(await caller(rs, { store, resource: 'urn:example:files' }).call()).toBe(200);
+  expect(as.to('/authorize')).toHaveLength(2);
+});
+
+test('parameters besides those of OAuth are in the authorization request only', async () => {
+  const { as, rs } = await worlds.start({}, { challenge: 'scope="offline_access"' });
+  const extraParams = { access_type: 'offline', prompt: 'login' };
+  expect(await caller(rs, { extraParams }).call()).toBe(200);
+  const [authorize] = as.to('/authorize');
+  expect(Object.fromEntries(authorize!.query)).toMatchObject({ ...extraParams, resource: rs.url });
+  expect(as.forms()[0]!.has('access_type')).toBe(false);
+});
+
+test('parameters that the client sets itself cannot be given', async () => {
+  const { rs } = await worlds.start();
+  expect(() => caller(rs, { extraParams: { audience: 'a', redirect_uri: 'https://evil.example.com' } })).toThrow(
+    /extraParams cannot contain redirect_uri/,
+  );
 });
 
 test('each sign-in has its own state and verifier', async () => {

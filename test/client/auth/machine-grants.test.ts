@@ -31,6 +31,14 @@ test('client credentials with a secret request the resource and its scopes', asy
   expect(as.to('/authorize')).toHaveLength(0);
 });
 
+test('client credentials send further parameters with the token request', async () => {
+  const { as, rs } = await worlds.start();
+  const client = { clientId: 'machine', clientSecret: 'secret' };
+  const extraParams = { audience: 'https://api.example.com' };
+  await caller(rs, { ...noUser, grant: clientCredentials, client, resource: 'urn:example:files', extraParams }).call();
+  expect(Object.fromEntries(as.forms()[0]!)).toMatchObject({ ...extraParams, resource: 'urn:example:files' });
+});
+
 test('client credentials with a key sign an assertion for this server only', async () => {
   const { as, rs } = await worlds.start({ metadata: { token_endpoint_auth_methods_supported: ['private_key_jwt'] } });
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

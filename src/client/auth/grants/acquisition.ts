@@ -24,6 +24,8 @@ export interface AcquisitionOptions {
   readonly redirector: Redirector | undefined;
   readonly dpop: 'auto' | 'always' | 'never';
   readonly signInTimeoutMs: number;
+  /** Parameters besides those of OAuth. */
+  readonly extraParams: Readonly<Record<string, string>>;
 }
 
 /** Tokens with the key they may be bound to. */
@@ -92,7 +94,7 @@ export class Acquisition {
   }
 
   async #signIn(discovery: Discovery, scopes: readonly string[], dpop: DpopKey | undefined, signal: AbortSignal) {
-    const { redirector, registration, signInTimeoutMs: timeoutMs } = this.#options;
+    const { redirector, registration, signInTimeoutMs: timeoutMs, extraParams } = this.#options;
     if (redirector === undefined) throw authErrors.interactionRequired();
     const { metadata } = discovery;
     const [http, credentials] = [this.#http, this.#credentials];
@@ -107,8 +109,8 @@ export class Acquisition {
         replaceable = resolved.replaceable;
         return resolved.identity;
       };
-      const request = { http, discovery, scopes, redirector, preferredRedirect, identify, dpop, timeoutMs, signal };
-      return { ...(await signIn(request)), replaceable };
+      const flow = { http, discovery, scopes, redirector, preferredRedirect, identify, extraParams };
+      return { ...(await signIn({ ...flow, dpop, timeoutMs, signal })), replaceable };
     };
     try {
       return await attempt();
@@ -135,7 +137,9 @@ export class Acquisition {
     const given = await preRegistered(this.#options.registration, metadata, this.#credentials);
     if (given === undefined) throw authErrors.configuration(`the ${grant.kind} grant needs a client`);
     const client = await toIdentity(given, metadata);
-    const response = await requestMachineToken(grant, { http: this.#http, discovery, client, scopes, dpop, signal });
+    const { extraParams } = this.#options;
+    const request = { http: this.#http, discovery, client, scopes, extraParams, dpop, signal };
+    const response = await requestMachineToken(grant, request);
     return { response, client, replaceable: false };
   }
 

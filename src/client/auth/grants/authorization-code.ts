@@ -21,6 +21,8 @@ export interface SignIn {
   readonly preferredRedirect: string | undefined;
   /** Finds our identity once the redirect URI is known. */
   readonly identify: (redirectUri: string) => Promise<ClientIdentity>;
+  /** Parameters besides those of OAuth. */
+  readonly extraParams: Readonly<Record<string, string>>;
   readonly dpop?: DpopKey;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
@@ -43,10 +45,11 @@ export async function signIn(request: SignIn): Promise<{ response: TokenResponse
 }
 
 async function travel(request: SignIn, endpoint: URL, stop: RedirectListener, client: ClientIdentity) {
-  const { http, discovery, scopes, dpop, signal } = request;
+  const { http, discovery, scopes, extraParams, dpop, signal } = request;
   const { metadata, resource } = discovery;
   const { verifier, challenge, state } = await createPkce();
   const parameters = new URLSearchParams({
+    ...extraParams,
     response_type: 'code',
     client_id: client.clientId,
     redirect_uri: stop.redirectUri,
@@ -57,7 +60,7 @@ async function travel(request: SignIn, endpoint: URL, stop: RedirectListener, cl
   });
   if (scopes.length > 0) parameters.set('scope', scopes.join(' '));
   // OpenID Connect Core §11 grants offline access only with explicit consent.
-  if (scopes.includes('offline_access')) parameters.set('prompt', 'consent');
+  if (scopes.includes('offline_access') && !parameters.has('prompt')) parameters.set('prompt', 'consent');
   if (dpop !== undefined) parameters.set('dpop_jkt', await dpop.handle.calculateThumbprint());
 
   const call = { http, metadata, client, dpop, signal };

@@ -39,6 +39,8 @@ export interface MachineRequest {
   readonly discovery: Discovery;
   readonly client: ClientIdentity;
   readonly scopes: readonly string[];
+  /** Parameters besides those of OAuth. */
+  readonly extraParams: Readonly<Record<string, string>>;
   readonly dpop?: DpopKey;
   readonly signal?: AbortSignal;
 }
@@ -51,7 +53,7 @@ export async function requestMachineToken(grant: MachineGrant, request: MachineR
   const { metadata, resource } = request.discovery;
   const { http, client, dpop, signal } = request;
   const call: TokenCall = { http, metadata, client, dpop, signal };
-  const parameters = { resource, ...scopeOf(request.scopes) };
+  const parameters = { ...request.extraParams, resource, ...scopeOf(request.scopes) };
   if (grant.kind === 'client-credentials') return requestGrant(call, 'client_credentials', parameters);
   const need: AssertionRequest = { issuer: metadata.issuer, resource, scopes: request.scopes };
   const assertion =
