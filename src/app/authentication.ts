@@ -23,6 +23,8 @@ export interface Authentication {
   readonly tokens: readonly TokenEntry[];
   /** Metadata routes that tell clients where to get a token. */
   readonly routes: readonly MetadataRoute[];
+  /** The metadata of the resource at an address below the endpoint. */
+  readonly metadataOf?: OAuthAuthenticator['metadataOf'] | undefined;
   /** Builds the challenge for a call that needs more scopes. */
   readonly challenge?: OAuthAuthenticator['challenge'] | undefined;
   /** OAuth authentication, and the settings it was created with. */
@@ -48,6 +50,7 @@ export function createAuthentication(
     authenticate: ways.length === 1 ? (ways[0] as Authenticate) : anyOf(...ways),
     tokens,
     routes: oauth?.authenticator.routes ?? [],
+    metadataOf: oauth?.authenticator.metadataOf,
     challenge: oauth?.authenticator.challenge,
     oauth,
   };
@@ -80,6 +83,7 @@ function oauthOf(
 ): NonNullable<Authentication['oauth']> {
   const options = asUsageError('auth.oauth', () => ({
     resource: resourceOf(http),
+    path: http.path,
     issuers: [{ issuer, ...(jwksUrl === undefined ? {} : { jwks: jwksUrl }) }],
     ...(audience === undefined ? {} : { audience }),
     ...(scopes === undefined ? {} : { requiredScopes: scopes }),

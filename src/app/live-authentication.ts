@@ -36,7 +36,12 @@ export class LiveAuthentication implements Authentication {
     return this.#current.oauth;
   }
 
-  readonly challenge = (scopes: readonly string[]): string => this.#current.challenge?.(scopes) ?? 'Bearer';
+  get metadataOf(): Authentication['metadataOf'] {
+    return this.#current.metadataOf;
+  }
+
+  readonly challenge = (scopes: readonly string[], below?: string): string =>
+    this.#current.challenge?.(scopes, below) ?? 'Bearer';
 
   readonly authenticate: Authenticate = (request) => {
     const asked = this.#current;

@@ -4,7 +4,7 @@ import type { Console } from '../console/index.ts';
 import type { StreamLogger } from '../logging/logger.ts';
 import type { AuditLog } from '../security/audit/index.ts';
 import { isLoopback } from '../transports/http/access.ts';
-import { type HttpOptions, type HttpServer, serveHttp } from '../transports/http.ts';
+import { type HttpOptions, type HttpServer, type MountedRoute, serveHttp } from '../transports/http.ts';
 import type { Authentication } from './authentication.ts';
 import type { ResolvedSettings } from './config/resolve.ts';
 import type { GatewayHost } from './gateway/host-contract.ts';
@@ -50,7 +50,7 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
     ...accessOptions(run),
     ...(await tlsOptions(http)),
     ...hostsOf(ready.gateway, place.path ?? '/mcp'),
-    ...(console === undefined ? {} : { mounts: [...(ready.http?.mounts ?? []), console.mount] }),
+    mounts: [...(ready.http?.mounts ?? []), ...(console === undefined ? [] : [console.mount]), ...metadataMounts(run)],
     optionNames: { allowedHosts: '--allow-host NAME', allowedOrigins: '--allow-origin ORIGIN' },
     logger,
     ...(worker === undefined ? { ownProcess: true, reload } : {}),
@@ -110,6 +110,23 @@ export async function printSetup(
 function hostsOf(gateway: GatewayHost | undefined, path: string): Pick<HttpOptions, 'hosts'> {
   if (gateway === undefined) return {};
   return { hosts: (each) => (each.startsWith(`${path}/`) ? gateway.serverAt(each.slice(path.length)) : undefined) };
+}
+
+/** The metadata of each view and server of a gateway, which are protected resources of their own (RFC 9728). */
+function metadataMounts({ ready: { gateway }, authentication }: HttpRun): readonly MountedRoute[] {
+  const own = authentication?.routes[0];
+  if (gateway === undefined || own === undefined) return [];
+  return [
+    {
+      path: own.path,
+      handle(exchange) {
+        const below = exchange.path.slice(own.path.length);
+        const found = gateway.serverAt(below) === undefined ? undefined : authentication?.metadataOf?.(below);
+        if (found === undefined) exchange.respond(404, [], '');
+        else exchange.respond(200, Object.entries(own.answer().headers).flat(), JSON.stringify(found));
+      },
+    },
+  ];
 }
 
 function defaults({ host, port, path }: HttpSettings): HttpOptions {

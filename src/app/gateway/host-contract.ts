@@ -6,8 +6,8 @@ import type { Server } from '../../engine/server.ts';
 import type { Gateway } from '../../gateway/index.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
 
-/** Installs telemetry, audit log and policy on a server. */
-export type Protect = (server: Server, upstreamOf: (request: RequestInfo) => string | undefined) => void;
+/** Installs telemetry, audit log and policy on a server; `below`: its address below the endpoint. */
+export type Protect = (server: Server, upstreamOf: (request: RequestInfo) => string | undefined, below: string) => void;
 
 export interface GatewayHost {
   readonly gateway: Gateway;

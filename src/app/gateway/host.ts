@@ -69,7 +69,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
       // Nothing listens without a console, and messages then cost nothing more.
       ...(settings.console === undefined ? {} : { onMessage: messages.of(server.slug) }),
     }),
-    prepareServer: (server, as) => protect?.(server, upstreamNames(gateway, as)),
+    prepareServer: (server, as) => protect?.(server, upstreamNames(gateway, as), addressBelow(as)),
   });
   if (base !== undefined) gateway.attach(base);
   const main = mainOf(options, config);
@@ -83,7 +83,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
     serverAt: (path) => gateway.serverAt(path),
     protect(install) {
       protect = install;
-      install(server, upstreamNames(gateway, main));
+      install(server, upstreamNames(gateway, main), '');
     },
     monitor: () => ({ ...monitorOf(gateway), clientDurations: telemetry.durations() }),
     reload: () => watch.reload(),
@@ -147,6 +147,12 @@ function openPinFile(dataDir: string, audit: AuditLog | undefined, logger: Logge
 function mainOf({ input, view = '' }: HostOptions, { servers }: GatewayConfig): ServedAs {
   const [only] = servers;
   return input.target !== undefined && only !== undefined ? { upstream: only.slug } : { view };
+}
+
+/** The address of a server below the endpoint. */
+function addressBelow(as: ServedAs): string {
+  if ('upstream' in as) return `/s/${as.upstream}`;
+  return as.view === '' ? '' : `/v/${as.view}`;
 }
 
 function serverOf(gateway: Gateway, as: ServedAs, config: GatewayConfig): Server {

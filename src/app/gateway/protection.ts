@@ -30,11 +30,14 @@ export async function protection({ policy, audit, challenge, telemetry }: Protec
   const buckets = createMemoryBuckets();
   const { enforcePolicy } = policy === undefined ? { enforcePolicy: undefined } : await import('../policy.ts');
   return {
-    protect(server, upstreamOf) {
+    protect(server, upstreamOf, below) {
       if (traces !== undefined) void server.use({ name: traces.name, install: (host) => traces.install(host) });
       audit?.install(server, upstreamOf);
       if (current === undefined || enforcePolicy === undefined) return;
-      const guard = enforcePolicy(current, { buckets, ...(challenge === undefined ? {} : { challenge }) });
+      const guard = enforcePolicy(current, {
+        buckets,
+        ...(challenge === undefined ? {} : { challenge: (scopes) => challenge(scopes, below) }),
+      });
       guards.add(guard);
       void server.use({ ...guard, close: () => release(guard) });
     },

@@ -25,6 +25,11 @@ import { TokenCache } from './token-cache.ts';
 export interface OAuthOptions {
   /** The address that clients use for this server: `https://mcp.example.com/mcp`. */
   readonly resource: string;
+  /**
+   * The path of `resource` in requests. Addresses below it, such as the views of a gateway, are then resources of their own: a
+   * client is told to get a token for the address that it uses. A token is valid for its address and those below it.
+   */
+  readonly path?: string;
   readonly issuers: readonly (string | IssuerOptions)[];
   /** What `aud` of a token must be. Default: `resource`. */
   readonly audience?: string | readonly string[];
@@ -50,8 +55,17 @@ export interface OAuthAuthenticator {
   readonly metadata: ProtectedResourceMetadata;
   /** For `serveHttp`: the metadata that tells clients where to get a token. */
   readonly routes: readonly MetadataRoute[];
-  /** The challenge for an operation that needs these scopes. */
-  challenge(scopes: readonly string[]): string;
+  /** The metadata of the resource at an address below this one, such as `/v/team`. */
+  metadataOf(below: string): ProtectedResourceMetadata;
+  /** The challenge for an operation that needs these scopes; `below`: at an address below this one. */
+  challenge(scopes: readonly string[], below?: string): string;
+}
+
+/** What a request is for: this server, or one at an address below it. */
+interface Resource {
+  readonly parts: ChallengeParts;
+  /** What `aud` of a token may be. */
+  readonly audiences: ReadonlySet<string>;
 }
 
 const signatures = [
@@ -83,7 +97,6 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
   const weak = algorithms.filter((each) => !signatures.includes(each));
   if (weak.length > 0) throw new TypeError(`Signature algorithms that are not allowed: ${weak.join(', ')}`);
   const requiredScopes = options.requiredScopes ?? [];
-  const audiences = audiencesOf(options.audience ?? resource);
   const hierarchy = options.scopeHierarchy ?? {};
   const toleranceMs = options.clockToleranceMs ?? 30_000;
   const cache = new TokenCache(options.cacheMs ?? 30_000);
@@ -97,9 +110,15 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
     ...(options.resourceName === undefined ? {} : { resource_name: options.resourceName }),
     ...(options.documentation === undefined ? {} : { resource_documentation: options.documentation }),
   };
-  const parts: ChallengeParts = { resourceMetadata: metadataUrl(resource), scopes: requiredScopes };
+  const describeResource = (address: string): Resource => ({
+    parts: { resourceMetadata: metadataUrl(address), scopes: requiredScopes },
+    audiences: audiencesOf(options.audience ?? [resource, address]),
+  });
+  const own = describeResource(resource);
+  const resourceAt = (below: string): Resource =>
+    below === '' ? own : describeResource(addressBelow(resource, below));
 
-  const admit = (claims: Claims, issuer: string): Principal | Denied => {
+  const admit = (claims: Claims, issuer: string, { parts }: Resource): Principal | Denied => {
     // Bound to a key that the request does not prove to have: accepting it would bypass the binding.
     if (claims['cnf'] !== undefined) return invalidToken('sender-constrained tokens are not supported', parts);
     const principal = principalOf(claims, issuer, hierarchy);
@@ -107,7 +126,8 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
     return hasScopes(principal, requiredScopes) ? principal : insufficientScope(requiredScopes, parts);
   };
 
-  const verify = async (token: string, issuer: Issuer): Promise<Principal | Denied> => {
+  const verify = async (token: string, issuer: Issuer, target: Resource): Promise<Principal | Denied> => {
+    const { parts, audiences } = target;
     const { jwtVerify } = await loadJose();
     const keys = await issuer.keys();
     try {
@@ -120,7 +140,7 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
       });
       if (!tokenTypes.has(protectedHeader.typ?.toLowerCase() ?? ''))
         return invalidToken('the token is not an access token', parts);
-      return admit(payload as JWTPayload & Claims, issuer.name);
+      return admit(payload as JWTPayload & Claims, issuer.name, target);
     } catch (error) {
       const why = claimError(error);
       if (why === undefined) throw new AuthUnavailable(issuer.name, error);
@@ -128,22 +148,24 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
     }
   };
 
-  const lookUp = async (token: string, issuer: Issuer): Promise<Principal | Denied> => {
+  const lookUp = async (token: string, issuer: Issuer, target: Resource): Promise<Principal | Denied> => {
+    const { parts, audiences } = target;
     const claims = await issuer.lookUp(token);
     if (claims === undefined) return invalidToken('the token is not active', parts);
     const flaw = checkClaims(claims, issuer.name, audiences, toleranceMs);
-    return flaw === undefined ? admit(claims, issuer.name) : invalidToken(flaw, parts);
+    return flaw === undefined ? admit(claims, issuer.name, target) : invalidToken(flaw, parts);
   };
 
-  const find = async (token: string): Promise<Principal | Denied> => {
+  const find = async (token: string, target: Resource): Promise<Principal | Denied> => {
+    const { parts } = target;
     const said = await issuerNamedBy(token);
     if (said !== undefined) {
       const issuer = issuers.find(({ name }) => name === said);
       if (issuer === undefined) return invalidToken('the token is from another issuer', parts);
-      return issuer.signs ? verify(token, issuer) : lookUp(token, issuer);
+      return issuer.signs ? verify(token, issuer, target) : lookUp(token, issuer, target);
     }
     for (const issuer of issuers.filter(({ looksUp }) => looksUp)) {
-      const result = await lookUp(token, issuer);
+      const result = await lookUp(token, issuer, target);
       if (!('status' in result) || result.status === 403) return result;
     }
     return invalidToken('the token is not known', parts);
@@ -152,15 +174,31 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
   return {
     metadata,
     routes: metadataRoutes(metadata),
-    challenge: (scopes) =>
-      challengeOf({ ...parts, error: 'insufficient_scope', scopes, description: 'more scopes are needed' }),
+    metadataOf: (below) => ({ ...metadata, resource: addressBelow(resource, below) }),
+    challenge: (scopes, below = '') => {
+      const { parts } = resourceAt(below);
+      return challengeOf({ ...parts, error: 'insufficient_scope', scopes, description: 'more scopes are needed' });
+    },
     authenticate(request) {
+      const below = pathBelow(request.path, options.path);
       const bearer = readBearer(request);
-      if (bearer === 'absent') return missingToken(parts);
-      if (bearer === 'malformed') return invalidToken('the header is not a bearer token', parts);
-      return cache.get(bearer.token, () => find(bearer.token));
+      if (bearer === 'absent') return missingToken(resourceAt(below).parts);
+      if (bearer === 'malformed') return invalidToken('the header is not a bearer token', resourceAt(below).parts);
+      const { token } = bearer;
+      return cache.get(below === '' ? token : `${token} ${below}`, () => find(token, resourceAt(below)));
     },
   };
+}
+
+/** The rest of a path behind another one, with its slash; empty for all other paths. */
+function pathBelow(path: string, parent: string | undefined): string {
+  return parent !== undefined && path.startsWith(`${parent}/`) ? path.slice(parent.length) : '';
+}
+
+function addressBelow(resource: string, below: string): string {
+  const url = new URL(resource);
+  url.pathname = url.pathname.replace(/\/$/, '') + below;
+  return url.href;
 }
 
 /** Values of `typ` for an access token; many issuers leave it out. */

@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { expect } from 'vitest';
+import { vi } from 'vitest';
 import { type Client, connect } from '../../../src/client/index.ts';
 import { cli, type Home } from '../../support/program.ts';
 
@@ -81,7 +81,7 @@ export async function startHttp(
     });
   const address = await line(/listening on http/);
   const socket = join(runtimeOf(home)['XDG_RUNTIME_DIR'] as string, 'mooring', `gateway-${child.pid}.sock`);
-  await expect.poll(() => existsSync(socket)).toBe(true);
+  await vi.waitUntil(() => existsSync(socket), { timeout: 30_000 });
   return { url: /listening on (https?:\/\/[^\s"]+)/.exec(address)?.[1] as string, child, said: () => said, line };
 }
 
