@@ -2,8 +2,9 @@
 
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { settingsOfGateway } from '../../src/app/gateway/gateway-settings.ts';
+import { type InputDefinition, Inputs } from '../../src/app/gateway/inputs.ts';
 import { readGatewayFiles } from '../../src/app/gateway/read-files.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -80,8 +81,82 @@ test('VS Code: servers, comments, trailing commas; an unknown key is only a warn
   expect(notes).toEqual([{ level: 'warning', text: 'playwright: envFile is not known and has no effect' }]);
 });
 
-test('VS Code: an input that only VS Code can ask for is an error that says what to do', async () => {
-  await expect(read('vscode-inputs.json')).rejects.toThrow(/:4: perplexity: \$\{input:perplexity-key\} .*\$\{NAME\}/);
+describe('inputs of VS Code', () => {
+  const file = fixture('vscode-inputs.json');
+  const keyIn = async (inputs?: Inputs): Promise<string | undefined> => {
+    const { config } = await readGatewayFiles([file], { env, inputs });
+    return config.servers[0]?.entry.env?.['KEY'];
+  };
+
+  test('are asked for once, however often the file is read', async () => {
+    const asked: InputDefinition[] = [];
+    const typed = `a \${TEST_TOKEN} b`;
+    const ask = async (input: InputDefinition) => {
+      asked.push(input);
+      return typed;
+    };
+    const inputs = new Inputs({ env: {}, ask });
+    // What was typed is not expanded.
+    expect([await keyIn(inputs), await keyIn(inputs)]).toEqual([typed, typed]);
+    expect(asked).toMatchObject([{ id: 'perplexity-key', description: 'API key', password: true }]);
+    inputs.stopAsking();
+    expect(await keyIn(inputs)).toBeDefined();
+  });
+
+  test('come from the environment, or from a file that it names, before anything is asked', async () => {
+    const secret = written('from a file\n', 'key.txt');
+    const ask = () => Promise.reject(new Error('was asked'));
+    expect(await keyIn(new Inputs({ env: { MOORING_INPUT_PERPLEXITY_KEY: 'given' }, ask }))).toBe('given');
+    expect(await keyIn(new Inputs({ env: { MOORING_INPUT_PERPLEXITY_KEY_FILE: secret }, ask }))).toBe('from a file');
+    await expect(keyIn(new Inputs({ env: { MOORING_INPUT_PERPLEXITY_KEY_FILE: '/nowhere' } }))).rejects.toThrow(
+      /:4: perplexity: needs the input perplexity-key, and MOORING_INPUT_PERPLEXITY_KEY_FILE: .*\/nowhere/,
+    );
+  });
+
+  test('without a terminal are an error with the input, its line and what to do', async () => {
+    await expect(keyIn(new Inputs({ env: {} }))).rejects.toThrow(
+      /:4: perplexity: needs the input perplexity-key \(API key\), and there is no terminal .* MOORING_INPUT_PERPLEXITY_KEY,/,
+    );
+  });
+
+  test('have their default without a terminal, and one that is not defined or needs VS Code is an error', async () => {
+    const text = (id: string): string =>
+      JSON.stringify({
+        inputs: [
+          { id: 'region', type: 'pickString', options: ['eu', { label: 'America', value: 'us' }], default: 'eu' },
+          { id: 'token', type: 'command', command: 'my.extension' },
+        ],
+        servers: { a: { url: 'https://x.example/mcp', headers: { 'X-A': `<\${input:${id}}>` } } },
+      });
+    const headersOf = async (id: string) => {
+      const { config } = await readGatewayFiles([written(text(id))], { inputs: new Inputs({ env: {} }) });
+      return config.servers[0]?.entry.headers;
+    };
+    expect(await headersOf('region')).toEqual({ 'X-A': '<eu>' });
+    await expect(headersOf('token')).rejects.toThrow(/the input token, which only VS Code can find/);
+    await expect(headersOf('other')).rejects.toThrow(/the input other, which is not defined under "inputs"/);
+  });
+
+  test('stay as they are when nothing is started', async () => {
+    const { config, notes } = await readGatewayFiles([file], { env });
+    expect(config.servers[0]?.entry.env).toEqual({ KEY: `\${input:perplexity-key}` });
+    expect(notes).toContainEqual({
+      level: 'info',
+      text: 'perplexity: needs the inputs perplexity-key when it is served',
+    });
+  });
+});
+
+test('VS Code: a variable that is not set is empty, and the folder of .vscode is the workspace', async () => {
+  const file = written(
+    `{ "servers": { "a": { "command": "x", "args": ["\${workspaceFolder}", "<\${env:NOT_SET_ANYWHERE}>", "\${env:TEST_TOKEN}"] } } }`,
+    '.vscode/mcp.json',
+  );
+  const { config, notes } = await readGatewayFiles([file], { env });
+  expect(config.servers[0]?.entry.args).toEqual([dirname(dirname(file)), '<>', 'secret']);
+  expect(notes).toEqual([
+    { level: 'warning', text: 'a: the environment variable NOT_SET_ANYWHERE is not set and stays empty' },
+  ]);
 });
 
 test('Codex: TOML, the variable of the token, seconds', async () => {

@@ -10,6 +10,7 @@ import { resolveSettings, type SettingsInput } from '../config/resolve.ts';
 import { gatewayProfile } from '../profiles/index.ts';
 import type { Settings } from '../settings.ts';
 import { UsageError } from '../usage-error.ts';
+import type { Inputs } from './inputs.ts';
 import { readGatewayFiles } from './read-files.ts';
 
 export interface GatewayInput {
@@ -64,14 +65,15 @@ export function filesOf({ files, target }: GatewayInput, configFile: string | un
   );
 }
 
-/** Reads the servers. */
+/** Reads the servers. `inputs`: to serve them; otherwise references to inputs stay. */
 export async function readGateway(
   { target }: Pick<GatewayInput, 'target'>,
   files: readonly string[],
   { auth, http }: Pick<Settings, 'auth' | 'http'>,
+  inputs?: Inputs,
 ): Promise<{ readonly config: GatewayConfig; readonly notes: readonly ConfigNote[] }> {
   const authenticated = auth !== undefined && http?.enabled === true;
-  if (target === undefined) return readGatewayFiles(files, { authenticated });
+  if (target === undefined) return readGatewayFiles(files, { authenticated, inputs });
   return decodeGateway([{ servers: [singleServer(target)] }], { authenticated });
 }
 

@@ -15,10 +15,12 @@ import type { PersistentState } from '../profiles/index.ts';
 import type { Settings } from '../settings.ts';
 import { UsageError } from '../usage-error.ts';
 import { version } from '../version.ts';
+import { terminalOf } from './ask-input.ts';
 import { consoleGateway, UpstreamMessages } from './console-gateway.ts';
 import { type ControlSocket, openControlSocket } from './control-socket.ts';
 import { type GatewayInput, readGateway } from './gateway-settings.ts';
 import type { GatewayHost, Protect } from './host-contract.ts';
+import { Inputs } from './inputs.ts';
 import { unknownView } from './known-tools.ts';
 import { catalogFolder, pinFile } from './places.ts';
 import type { GatewayInfo, ListedTool } from './running.ts';
@@ -44,12 +46,14 @@ export interface HostOptions {
 /** Reads the files and creates the gateway. Nothing is started yet. Throws a `UsageError` for what is wrong. */
 export async function openGatewayHost(options: HostOptions): Promise<GatewayHost> {
   const { input, files, settings, audit, logger, base, persistentState } = options;
+  const inputs = new Inputs({ env: process.env, ask: terminalOf(process) });
   const read = async (): Promise<GatewayConfig> => {
-    const { config, notes } = await readGateway(input, files, settings);
+    const { config, notes } = await readGateway(input, files, settings, inputs);
     for (const note of notes) report(note, logger);
     return config;
   };
   const config = await read();
+  inputs.stopAsking();
   let protect: Protect | undefined;
   const pins = openPinFile(settings.dataDir, audit, logger);
   const record = audit === undefined ? undefined : audit.sandbox;

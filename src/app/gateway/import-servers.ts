@@ -11,12 +11,15 @@ import { isDisabled, isObject, readConfig, serversIn } from '../clients/server-c
 import { thisPlatform } from '../config/folders.ts';
 import { makeFolder } from '../make-folder.ts';
 import { UsageError } from '../usage-error.ts';
+import { inputsNeededBy, writtenInputs } from './inputs.ts';
 
 /** The servers of a client, as the gateway reads them. */
 export interface ImportedServers {
   readonly client: string;
   readonly file: string;
   readonly servers: Readonly<Record<string, unknown>>;
+  /** Definitions of the inputs that the servers need, as VS Code writes them. */
+  readonly inputs?: readonly unknown[];
   /** Entries that start this gateway already; they are not imported, or it would start itself. */
   readonly skipped: readonly string[];
 }
@@ -39,7 +42,9 @@ export async function importServers(client: string, scope: Scope, named?: string
       .map(({ name, written: entry }) => [name, neutralEntry(entry, client)]),
   );
   if (Object.keys(servers).length === 0) throw new UsageError(`${file} has no servers to import`);
-  return { client, file, servers, skipped };
+  const needed = inputsNeededBy(JSON.stringify(servers));
+  const inputs = writtenInputs(content.data).filter((each) => isObject(each) && needed.includes(String(each['id'])));
+  return { client, file, servers, skipped, ...(inputs.length === 0 ? {} : { inputs }) };
 }
 
 /** Whether an entry starts `mooring gateway`. */
@@ -76,8 +81,8 @@ function neutralEntry(written: unknown, client: string): unknown {
 }
 
 /** The text of the file for the gateway. */
-export function gatewayFileText({ servers }: ImportedServers): string {
-  return `${JSON.stringify({ mcpServers: servers }, null, 2)}\n`;
+export function gatewayFileText({ servers, inputs }: Pick<ImportedServers, 'servers' | 'inputs'>): string {
+  return `${JSON.stringify({ ...(inputs === undefined ? {} : { inputs }), mcpServers: servers }, null, 2)}\n`;
 }
 
 /** Writes the file for the gateway; entries often contain secrets, so that only this user can read it. */

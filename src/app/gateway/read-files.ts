@@ -1,6 +1,6 @@
 // Reads the configuration files of a gateway: those of any client, and mooring.json. Every error has its file and line.
 
-import { basename, dirname, isAbsolute, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, resolve, sep } from 'node:path';
 import {
   type ConfigIssue,
   type DecodedGateway,
@@ -8,7 +8,7 @@ import {
   GatewayConfigError,
   type GatewaySource,
 } from '../../gateway/config/decode-gateway.ts';
-import type { ConfigNote } from '../../gateway/config/decode-upstream.ts';
+import type { ConfigNote, WrittenUpstream } from '../../gateway/config/decode-upstream.ts';
 import { formatIssues } from '../../schema/index.ts';
 import { clientOfFile } from '../clients/configured.ts';
 import {
@@ -25,10 +25,13 @@ import { offsetOf, withSuggestion } from '../config/issues.ts';
 import { ownershipProblem } from '../config/ownership.ts';
 import { type JsonNode, positionOf } from '../text/jsonc.ts';
 import { UsageError } from '../usage-error.ts';
+import { type Inputs, inputsIn, inputsNeededBy, replaceInputs } from './inputs.ts';
 
 export interface ReadGatewayOptions {
   readonly authenticated?: boolean;
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Finds what `${input:…}` stands for. Absent: nothing is started, and the references stay. */
+  readonly inputs?: Inputs | undefined;
 }
 
 /** A file that was read. */
@@ -44,12 +47,12 @@ interface ReadFile {
 /** Reads these files together, servers in their order. Throws a `UsageError` that lists everything wrong. */
 export async function readGatewayFiles(
   files: readonly string[],
-  { authenticated = false, env = process.env }: ReadGatewayOptions = {},
+  { authenticated = false, env = process.env, inputs }: ReadGatewayOptions = {},
 ): Promise<DecodedGateway> {
   const read: ReadFile[] = [];
   const wrong: string[] = [];
   for (const file of files) {
-    const one = await readOne(resolve(file), env, wrong);
+    const one = await readOne(resolve(file), env, inputs, wrong);
     if (one !== undefined) read.push(one);
   }
   if (wrong.length > 0) throw new UsageError(wrong.join('\n'));
@@ -68,6 +71,7 @@ export async function readGatewayFiles(
 async function readOne(
   file: string,
   env: Readonly<Record<string, string | undefined>>,
+  inputs: Inputs | undefined,
   wrong: string[],
 ): Promise<ReadFile | undefined> {
   const content = await readConfig(file);
@@ -89,13 +93,18 @@ async function readOne(
     return undefined;
   }
   const client = clientIn(file, servers);
-  const variables = { ...env, ...placeVariables(file) };
+  const workspace = workspaceOf(file, client);
+  const variables = { ...env, ...placeVariables(workspace) };
   const notes: ConfigNote[] = [];
   const place: Place = { file, text: content.text, node: content.node };
-  const written = servers.map((server) => {
-    const expanded = expandServer(server, variables, client, place, wrong);
-    return { name: server.name, written: expanded, client, folder: workspaceOf(file) };
-  });
+  const written: WrittenUpstream[] = [];
+  for (const server of servers) {
+    const expanded = expandServer(server, { variables, client, workspace, place, notes }, wrong);
+    const complete = isDisabled(expanded)
+      ? expanded
+      : await withInputs(server, expanded, { data, inputs, place, notes }, wrong);
+    written.push({ name: server.name, written: complete, client, folder: workspace });
+  }
   const gateway = expandVariables(data['gateway'], env);
   for (const { name, path } of gateway.unset) {
     wrong.push(`${at(place, ['gateway', ...path])}: ${unsetVariable(name)}`);
@@ -118,15 +127,21 @@ function clientIn(file: string, servers: readonly WrittenServer[]): string | und
 }
 
 /** The folder that a client calls the workspace: above .vscode, .cursor and the like. */
-function workspaceOf(file: string): string {
+function workspaceOf(file: string, client: string | undefined): string {
   const folder = dirname(file);
+  // The user's file of VS Code is for every folder that is opened.
+  if (client === 'vscode' && basename(folder) !== '.vscode') return process.cwd();
   return basename(folder).startsWith('.') ? dirname(folder) : folder;
 }
 
 /** What VS Code and Cursor replace besides variables of the environment. */
-function placeVariables(file: string): Record<string, string> {
-  const workspaceFolder = workspaceOf(file);
-  return { workspaceFolder, workspaceFolderBasename: basename(workspaceFolder), userHome: thisPlatform().home };
+function placeVariables(workspaceFolder: string): Record<string, string> {
+  return {
+    workspaceFolder,
+    workspaceFolderBasename: basename(workspaceFolder),
+    userHome: thisPlatform().home,
+    pathSeparator: sep,
+  };
 }
 
 interface Place {
@@ -135,29 +150,74 @@ interface Place {
   readonly node: JsonNode | undefined;
 }
 
+interface Expansion {
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly client: string | undefined;
+  readonly workspace: string;
+  readonly place: Place;
+  readonly notes: ConfigNote[];
+}
+
 function expandServer(
   { name, section, written }: WrittenServer,
-  env: Readonly<Record<string, string | undefined>>,
-  client: string | undefined,
-  place: Place,
+  { variables, client, workspace, place, notes }: Expansion,
   wrong: string[],
 ): unknown {
-  const plain = client === 'gemini' ? mapTexts(written, (text) => expandBare(text, env)) : written;
-  const { value, unset } = expandVariables(withBearer(plain), env);
+  const ofClient = (text: string): string => {
+    if (client === 'gemini') return expandBare(text, variables);
+    return section.at(-1) === 'servers' ? withoutUnset(text, variables, name, notes) : text;
+  };
+  const { value, unset } = expandVariables(withBearer(mapTexts(written, ofClient)), variables);
   // A server that is not started needs no variables.
   if (!isDisabled(written)) {
     for (const { name: variable, path } of unset) {
       wrong.push(`${at(place, [...section, name, ...path])}: ${name}: ${unsetVariable(variable)}`);
     }
-    const input = inputIn(value);
-    if (input !== undefined) {
-      wrong.push(
-        `${at(place, [...section, name])}: ${name}: \${input:${input}} is asked by VS Code. Write \${NAME} instead, and set that environment variable`,
-      );
-    }
   }
   if (!isObject(value) || typeof value['cwd'] !== 'string' || isAbsolute(value['cwd'])) return value;
-  return { ...value, cwd: resolve(workspaceOf(place.file), value['cwd']) };
+  return { ...value, cwd: resolve(workspace, value['cwd']) };
+}
+
+/** In VS Code a variable that is not set is an empty text. */
+function withoutUnset(text: string, variables: Expansion['variables'], server: string, notes: ConfigNote[]): string {
+  return text.replace(/(?<!\$)\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g, (all, name: string) => {
+    if (variables[name] !== undefined) return all;
+    notes.push({ level: 'warning', text: `${server}: the environment variable ${name} is not set and stays empty` });
+    return '';
+  });
+}
+
+interface InputExpansion {
+  readonly data: unknown;
+  readonly inputs: Inputs | undefined;
+  readonly place: Place;
+  readonly notes: ConfigNote[];
+}
+
+/** The entry with the values of its inputs. */
+async function withInputs(
+  { name, section }: WrittenServer,
+  value: unknown,
+  { data, inputs, place, notes }: InputExpansion,
+  wrong: string[],
+): Promise<unknown> {
+  const needed = new Map<string, readonly (string | number)[]>();
+  walkTexts(value, [], (text, path) => {
+    for (const id of inputsNeededBy(text)) if (!needed.has(id)) needed.set(id, path);
+  });
+  if (needed.size === 0) return value;
+  if (inputs === undefined) {
+    notes.push({ level: 'info', text: `${name}: needs the inputs ${[...needed.keys()].join(', ')} when it is served` });
+    return value;
+  }
+  const definitions = inputsIn(data);
+  const values = new Map<string, string>();
+  for (const [id, path] of needed) {
+    const found = await inputs.find(place.file, id, definitions.get(id));
+    if (found.ok) values.set(id, found.value);
+    else wrong.push(`${at(place, [...section, name, ...path])}: ${name}: ${found.why}`);
+  }
+  return mapTexts(value, (text) => replaceInputs(text, values));
 }
 
 function unsetVariable(name: string): string {
@@ -177,15 +237,21 @@ function expandBare(text: string, env: Readonly<Record<string, string | undefine
   return text.replace(/(?<!\$)\$([A-Za-z_][A-Za-z0-9_]*)/g, (all, name: string) => env[name] ?? all);
 }
 
-function inputIn(value: unknown): string | undefined {
-  return /\$\{input:([^}]*)\}/.exec(JSON.stringify(value) ?? '')?.[1];
-}
-
 function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((each) => mapTexts(each, change));
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapTexts(each, change)]));
+}
+
+function walkTexts(
+  value: unknown,
+  path: readonly (string | number)[],
+  visit: (text: string, path: readonly (string | number)[]) => void,
+): void {
+  if (typeof value === 'string') visit(value, path);
+  else if (Array.isArray(value)) value.forEach((each, i) => void walkTexts(each, [...path, i], visit));
+  else if (isObject(value)) for (const [key, each] of Object.entries(value)) walkTexts(each, [...path, key], visit);
 }
 
 /** The file and line of a path in it. */

@@ -1,0 +1,130 @@
+// The inputs of a VS Code file: values that are not in the file, and that "${input:id}" stands for. They come from the
+// environment, from a file, or from the user at the terminal, and are kept in memory only.
+
+import { readFileSync } from 'node:fs';
+import { isObject } from '../clients/server-config.ts';
+
+/** An input as VS Code defines it under "inputs". */
+export interface InputDefinition {
+  readonly id: string;
+  /** `command`: only an extension of VS Code can find the value. */
+  readonly type: 'promptString' | 'pickString' | 'command';
+  readonly description?: string | undefined;
+  readonly default?: string | undefined;
+  /** Must not be seen while it is typed. */
+  readonly password: boolean;
+  /** What can be chosen. */
+  readonly options: readonly { readonly label: string; readonly value: string }[];
+}
+
+/** Asks the user for a value; undefined if there is none. */
+export type AskForInput = (input: InputDefinition) => Promise<string | undefined>;
+
+export type FoundInput = { readonly ok: true; readonly value: string } | { readonly ok: false; readonly why: string };
+
+interface InputSources {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Absent: there is no terminal. */
+  readonly ask?: AskForInput | undefined;
+}
+
+/** Finds values, each once: later reads of a file get the same ones. */
+export class Inputs {
+  readonly #env: InputSources['env'];
+  readonly #known = new Map<string, string>();
+  #ask: AskForInput | undefined;
+
+  constructor({ env, ask }: InputSources) {
+    this.#env = env;
+    this.#ask = ask;
+  }
+
+  /** The value of an input of a file. `definition`: undefined if the file does not define it. */
+  async find(file: string, id: string, definition: InputDefinition | undefined): Promise<FoundInput> {
+    const key = JSON.stringify([file, id]);
+    const given = this.#known.get(key) ?? this.#fromEnvironment(id);
+    if (typeof given === 'object') return given;
+    let value = given;
+    if (value === undefined && definition !== undefined && definition.type !== 'command') {
+      value = this.#ask === undefined ? definition.default : await this.#ask(definition);
+    }
+    if (value === undefined) return { ok: false, why: this.#missing(id, definition) };
+    this.#known.set(key, value);
+    return { ok: true, value };
+  }
+
+  /** From now on the terminal belongs to the server: nothing is asked when a file is read again. */
+  stopAsking(): void {
+    this.#ask = undefined;
+  }
+
+  #fromEnvironment(id: string): string | undefined | FoundInput {
+    const name = variableOf(id);
+    const file = this.#env[`${name}_FILE`];
+    if (this.#env[name] !== undefined || file === undefined) return this.#env[name];
+    try {
+      return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    } catch (error) {
+      return { ok: false, why: `needs the input ${id}, and ${name}_FILE: ${(error as Error).message}` };
+    }
+  }
+
+  #missing(id: string, definition: InputDefinition | undefined): string {
+    const name = variableOf(id);
+    const what = definition?.description === undefined ? id : `${id} (${definition.description})`;
+    const set = `Set the environment variable ${name}, or ${name}_FILE to a file that contains it`;
+    if (definition === undefined) return `needs the input ${id}, which is not defined under "inputs". ${set}`;
+    if (definition.type === 'command') return `needs the input ${what}, which only VS Code can find. ${set}`;
+    if (this.#ask === undefined) return `needs the input ${what}, and there is no terminal to ask for it. ${set}`;
+    return `needs the input ${what}, and it was not entered`;
+  }
+}
+
+/** The environment variable of an input: `api-key` is in MOORING_INPUT_API_KEY. */
+function variableOf(id: string): string {
+  return `MOORING_INPUT_${id.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}`;
+}
+
+/** The definitions as they are written. */
+export function writtenInputs(data: unknown): readonly unknown[] {
+  if (!isObject(data)) return [];
+  const written = data['inputs'] ?? (isObject(data['mcp']) ? data['mcp']['inputs'] : undefined);
+  return Array.isArray(written) ? written : [];
+}
+
+/** The definitions in a file: under "inputs", or under "mcp" in the settings of VS Code. What is not valid is left out. */
+export function inputsIn(data: unknown): ReadonlyMap<string, InputDefinition> {
+  const found = new Map<string, InputDefinition>();
+  for (const each of writtenInputs(data)) {
+    if (!isObject(each) || typeof each['id'] !== 'string') continue;
+    const { id, type, description, options } = each;
+    found.set(id, {
+      id,
+      type: type === 'pickString' || type === 'command' ? type : 'promptString',
+      description: typeof description === 'string' ? description : undefined,
+      default: typeof each['default'] === 'string' ? each['default'] : undefined,
+      password: each['password'] === true,
+      options: (Array.isArray(options) ? options : []).flatMap(optionOf),
+    });
+  }
+  return found;
+}
+
+function optionOf(written: unknown): InputDefinition['options'] {
+  if (typeof written === 'string') return [{ label: written, value: written }];
+  if (!isObject(written) || typeof written['value'] !== 'string') return [];
+  const { value, label } = written;
+  return [{ value, label: typeof label === 'string' ? label : value }];
+}
+
+const reference = /\$\{input:([^}]*)\}/g;
+
+/** The ids of the inputs that a text needs. */
+export function inputsNeededBy(text: string): string[] {
+  return [...text.matchAll(reference)].map(([, id]) => id as string);
+}
+
+/** Puts values in the place of their references. Those without a value stay. */
+export function replaceInputs(text: string, values: ReadonlyMap<string, string>): string {
+  return text.replace(reference, (all, id: string) => values.get(id) ?? all);
+}

@@ -1,0 +1,79 @@
+// Inputs of a VS Code file as a user meets them: at a terminal, and without one.
+
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { connect } from '../../../src/client/index.ts';
+import { cli, useHome } from '../../support/program.ts';
+import { hasTerminal, Terminal } from '../../support/terminal.ts';
+import { runtimeOf, serverEntry, writeConfig } from './support.ts';
+
+const home = useHome();
+const secret = 'pa55-of-the-user';
+
+function writeInputs(): string {
+  const key = `\${input:api-key}`;
+  const environment = { KEY: key, REGION: `\${input:region}` };
+  const entry = serverEntry(home, 'one', [{ name: 'env' }], { env: environment });
+  return writeConfig(home, {
+    inputs: [
+      { id: 'api-key', type: 'promptString', description: 'Key of the API', password: true },
+      { id: 'region', type: 'pickString', description: 'Where', options: ['eu', 'us'], default: 'eu' },
+    ],
+    servers: { one: entry },
+  });
+}
+
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true);
+
+test.skipIf(!hasTerminal)(
+  'are asked for at a terminal, a password without being shown, and nothing is stored',
+  async () => {
+    const terminal = new Terminal(
+      home,
+      ['gateway', '--config', writeInputs(), '--http', '--port', '0'],
+      runtimeOf(home),
+    );
+    await terminal.sees('api-key: ');
+    expect(terminal.screen).toContain('Key of the API');
+    terminal.type(`${secret}\r`);
+    await terminal.sees(/region \[eu\]: /);
+    terminal.type('3\r');
+    await terminal.sees('Enter a number from 1 to 2.');
+    terminal.type('2\r');
+    await terminal.sees(/listening on http/);
+    expect(terminal.screen).not.toContain(secret);
+    const url = /listening on (http:\/\/[^\s"]+)/.exec(terminal.screen)?.[1] as string;
+    const client = await connect(url);
+    const { content } = await client.callTool('one__env', {});
+    expect(JSON.parse((content[0] as { text: string }).text)).toEqual(expect.arrayContaining(['KEY', 'REGION']));
+    await client.close();
+    expect(filesBelow(home.path).filter((file) => readFileSync(file, 'utf8').includes(secret))).toEqual([]);
+  },
+);
+
+test('without a terminal the error names the input, and the environment can give it', async () => {
+  const config = writeInputs();
+  const without = await home.run(['gateway', '--config', config], { env: runtimeOf(home) });
+  expect(without.code).toBe(2);
+  expect(without.stderr).toMatch(/one: needs the input api-key \(Key of the API\), .* MOORING_INPUT_API_KEY,/);
+  const client = await connect([process.execPath, cli, 'gateway', '--config', config], {
+    env: { ...home.env, ...runtimeOf(home), MOORING_INPUT_API_KEY: secret },
+  });
+  const { content } = await client.callTool('one__env', {});
+  const names = JSON.parse((content[0] as { text: string }).text) as string[];
+  expect(names).toContain('KEY');
+  expect(names.filter((name) => name.startsWith('MOORING_'))).toEqual([]);
+  await client.close();
+});
+
+test('"gateway check" asks for nothing and shows the reference', async () => {
+  const { code, stdout } = await home.run(['gateway', 'check', '--json', '--config', writeInputs()]);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout).notes).toEqual([
+    { level: 'info', text: 'one: needs the inputs api-key, region when it is served' },
+  ]);
+});
