@@ -1,6 +1,5 @@
 // Asks for an input at the terminal, before the server starts. What is secret is not shown while it is typed.
 
-import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { lineForTerminal } from '../untrusted-text.ts';
 import type { AskForInput, InputDefinition } from './inputs.ts';
@@ -32,12 +31,14 @@ async function ask(
 }
 
 /** One line; undefined at the end of the input (Ctrl-D). */
-function readLine(
+async function readLine(
   prompt: string,
   isSecret: boolean,
   input: NodeJS.ReadStream,
   stderr: NodeJS.WriteStream,
 ): Promise<string | undefined> {
+  // Loaded here, because most gateways ask for nothing.
+  const { createInterface } = await import('node:readline');
   // In the mode that `terminal` sets, the terminal itself shows nothing; only what is written to the output is seen.
   const hidden = new Writable({ write: (_text, _encoding, done) => done() });
   if (isSecret) stderr.write(prompt);
