@@ -18,10 +18,11 @@ export default defineConfig({
         test: { name: 'scale', include: ['test/scale/**/*.test.ts'], maxWorkers: 1, sequence: { groupOrder: 1 } },
       },
     ],
-    testTimeout: 30_000,
+    // Only what hangs reaches it: a busy machine may stop a process for some seconds, several times in a test.
+    testTimeout: 60_000,
     hookTimeout: 120_000,
     // The default of one second is too short on a busy machine.
-    expect: { poll: { timeout: 10_000 } },
+    expect: { poll: { timeout: 20_000 } },
     // Tests start servers, sandboxes and browsers of their own: more at a time would only make each of them late.
     maxWorkers: 2,
     globalSetup: './test/support/prepare.ts',

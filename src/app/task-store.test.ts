@@ -53,7 +53,7 @@ test('tasks of an earlier process are found, and changes of another one are repo
   second.store.watch?.((id) => heard.push(id));
   expect(await second.store.read(record.id)).toEqual(record);
   await first.store.change(record.id, {}, [{ type: 'request-cancel' }]);
-  await vi.waitFor(() => expect(heard).toEqual([record.id]), 10_000);
+  await vi.waitFor(() => expect(heard).toEqual([record.id]), 20_000);
   await first.close();
   await second.close();
 });

@@ -79,7 +79,7 @@ test('a connection opened again speaks as the first one did', async () => {
   server.break();
   await client.ping();
   expect(client.revision).toBe('2025-03-26');
-  await vi.waitFor(() => expect(server.of('logging/setLevel')).toHaveLength(2));
+  await vi.waitFor(() => expect(server.of('logging/setLevel')).toHaveLength(2), 20_000);
 });
 
 test('a cancelled call tells the server, and a call cancelled before it began sends nothing', async () => {
@@ -88,11 +88,11 @@ test('a cancelled call tells the server, and a call cancelled before it began se
     const client = await connect(server.target);
     const abort = new AbortController();
     const call = client.callTool('x', {}, { signal: abort.signal });
-    await vi.waitFor(() => expect(server.of('tools/call')).toHaveLength(1));
+    await vi.waitFor(() => expect(server.of('tools/call')).toHaveLength(1), 20_000);
     abort.abort(new Error('enough'));
     const error = await call.catch((reason: unknown) => reason as ClientError);
     expect(error).toMatchObject({ code: 'cancelled', cause: { message: 'enough' } });
-    await vi.waitFor(() => expect(server.of('notifications/cancelled')).toHaveLength(1));
+    await vi.waitFor(() => expect(server.of('notifications/cancelled')).toHaveLength(1), 20_000);
     expect(server.of('notifications/cancelled')[0]?.params).toMatchObject({
       requestId: server.of('tools/call')[0]?.id,
     });
@@ -106,7 +106,7 @@ test('a time limit tells the server too, and says how long it was', async () => 
   const client = await connect(server.target);
   const error = await client.callTool('x', {}, { timeoutMs: 20 }).catch((reason: unknown) => reason as ClientError);
   expect(error).toMatchObject({ code: 'timeout', message: 'No response to tools/call within 20 ms' });
-  await vi.waitFor(() => expect(server.of('notifications/cancelled')).toHaveLength(1));
+  await vi.waitFor(() => expect(server.of('notifications/cancelled')).toHaveLength(1), 20_000);
 });
 
 test('what the server rejects is told with its words, code and data', async () => {
@@ -123,7 +123,7 @@ test('closing ends calls that wait between two attempts, and those who connect a
   const server = fragile('tools/list', 100, {});
   const client = await connect(server.target, { retry: { baseDelayMs: 60_000, maxDelayMs: 60_000 } });
   const waiting = client.listTools();
-  await vi.waitFor(() => expect(server.of('tools/list')).toHaveLength(1));
+  await vi.waitFor(() => expect(server.of('tools/list')).toHaveLength(1), 20_000);
   await client.close();
   await expect(waiting).rejects.toMatchObject({ code: 'closed' });
 });

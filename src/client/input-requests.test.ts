@@ -23,7 +23,7 @@ async function ask(method: string, params: object, handlers: InputHandlers, revi
   const server = new ScriptedServer('handshake');
   await connect(server.target, { handlers, revision });
   server.say({ id: 'q', method, params });
-  await vi.waitFor(() => expect(server.sent.some(({ id }) => id === 'q')).toBe(true));
+  await vi.waitFor(() => expect(server.sent.some(({ id }) => id === 'q')).toBe(true), 20_000);
   return server.sent.find(({ id }) => id === 'q') as Sent;
 }
 
@@ -90,9 +90,9 @@ test('roots are file URIs, and changes of them are announced', async () => {
   const server = new ScriptedServer('handshake');
   const client = await connect(server.target, { handlers: { roots: [] } });
   client.setRoots([{ uri: 'file:///home' }]);
-  await vi.waitFor(() => expect(server.of('notifications/roots/list_changed')).toHaveLength(1));
+  await vi.waitFor(() => expect(server.of('notifications/roots/list_changed')).toHaveLength(1), 20_000);
   server.say({ id: 'q', method: 'roots/list' });
-  await vi.waitFor(() => expect(server.sent.at(-1)?.result).toEqual({ roots: [{ uri: 'file:///home' }] }));
+  await vi.waitFor(() => expect(server.sent.at(-1)?.result).toEqual({ roots: [{ uri: 'file:///home' }] }), 20_000);
 });
 
 test('a question that the server withdraws is not answered', async () => {
@@ -108,7 +108,7 @@ test('a question that the server withdraws is not answered', async () => {
   const client = await connect(server.target, { handlers: { elicit } });
   server.say({ id: 'q', method: 'elicitation/create', params: { message: 'Who?', requestedSchema: form } });
   server.say({ method: 'notifications/cancelled', params: { requestId: 'q' } });
-  await vi.waitFor(() => expect(aborted).toBe(true));
+  await vi.waitFor(() => expect(aborted).toBe(true), 20_000);
   await client.request('anything').catch(() => {});
   expect(server.sent.filter(({ id }) => id === 'q')).toEqual([]);
 });
@@ -122,7 +122,7 @@ test('a ping of the server is answered, before and after the handshake', async (
   });
   await connect(server.target);
   server.say({ id: 'late', method: 'ping' });
-  await vi.waitFor(() => expect(server.sent.filter(({ result }) => result)).toHaveLength(2));
+  await vi.waitFor(() => expect(server.sent.filter(({ result }) => result)).toHaveLength(2), 20_000);
 });
 
 test('the time limit of a call pauses during an input request', async () => {
@@ -142,7 +142,7 @@ test('the time limit of a call pauses during an input request', async () => {
   const call = client.callTool('x', {}, { timeoutMs: 100 });
   await vi.advanceTimersByTimeAsync(250);
   decline();
-  await vi.waitFor(() => expect(server.sent.some(({ id }) => id === 'q')).toBe(true));
+  await vi.waitFor(() => expect(server.sent.some(({ id }) => id === 'q')).toBe(true), 20_000);
   server.say({ id: server.of('tools/call')[0]?.id, result: text('in time') });
   expect(await call).toEqual(text('in time'));
 });

@@ -154,7 +154,7 @@ describe('announcing', () => {
         return false;
       });
     }
-    await vi.waitFor(() => expect(reached.size).toBe(count), { timeout: 20_000 });
+    await vi.waitFor(() => expect(reached.size).toBe(count), 20_000);
     expect(failed).not.toHaveBeenCalled();
   });
 
@@ -186,14 +186,14 @@ describe('announcing', () => {
     changes.add(slow, [], ['note://']);
     for (let n = 0; n < 50; n++) changes.publish({ kind: 'resource', uri: `note://${n}` });
     setImmediate(count);
-    await vi.waitFor(() => expect(notified.length).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(notified.length).toBeGreaterThan(0), 20_000);
     changes.publish({ kind: 'resource', uri: 'note://late' });
-    await vi.waitFor(() => expect(notified).toContain('note://late'), { timeout: 10_000 });
+    await vi.waitFor(() => expect(notified).toContain('note://late'), 20_000);
     counting = false;
     expect(turns).toBeGreaterThan(5);
     expect(notified).toHaveLength(51);
     // And again, after everything was sent.
     changes.publish({ kind: 'resource', uri: 'note://0' });
-    await vi.waitFor(() => expect(notified).toHaveLength(52));
+    await vi.waitFor(() => expect(notified).toHaveLength(52), 20_000);
   });
 });

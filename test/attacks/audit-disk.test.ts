@@ -86,7 +86,7 @@ describe.each(['interval', 'always'])('fsync: %s', (fsync) => {
 
     fill(disk);
     // With `always` the very first call finds out; with `interval` the log looks at the disk every second.
-    if (fsync === 'interval') await expect.poll(health, { timeout: 10_000 }).toBe('503 unavailable');
+    if (fsync === 'interval') await expect.poll(health).toBe('503 unavailable');
     for (let n = 0; n < 20; n++) {
       const { status, headers, json } = await addNote(`note-during${n}`);
       expect([status, headers['retry-after'], json.error?.code]).toEqual([503, '1', 503]);
@@ -100,7 +100,7 @@ describe.each(['interval', 'always'])('fsync: %s', (fsync) => {
     expect(said()).toContain('the audit log cannot be written; calls are rejected until it can');
 
     empty(disk);
-    await expect.poll(health, { timeout: 10_000 }).toBe('200 healthy');
+    await expect.poll(health).toBe('200 healthy');
     expect((await addNote('note-after')).status).toBe(200);
     expect((await notes()).sort()).toEqual(['note-after', 'note-before']);
     expect(said()).toContain('the audit log can be written again');
@@ -118,14 +118,14 @@ describe.each(['interval', 'always'])('fsync: %s', (fsync) => {
 
     fill(disk);
     for (let n = 0; n < 5; n++) expect((await addNote(`note-during${n}`)).status).toBe(200);
-    await expect.poll(health, { timeout: 10_000 }).toBe('200 degraded');
+    await expect.poll(health).toBe('200 degraded');
     expect([await metric('writable'), await metric('fails_open'), await metric('rejected_calls_total')]).toEqual([
       0, 1, 0,
     ]);
     expect(said()).toContain('calls are run without being recorded (audit.failureMode is "open")');
 
     empty(disk);
-    await expect.poll(health, { timeout: 10_000 }).toBe('200 healthy');
+    await expect.poll(health).toBe('200 healthy');
     expect(await notes()).toHaveLength(6);
     // The lines were few enough to wait in memory.
     await expect.poll(async () => (await entries(disk, { name: 'add_note' })).length).toBe(6);
@@ -144,7 +144,7 @@ describe.each(['interval', 'always'])('fsync: %s', (fsync) => {
       if (how === 'moved') renameSync(file, home.file('elsewhere.jsonl'));
       else if (how === 'removed') rmSync(file);
       else writeFileSync(file, '');
-      await expect.poll(said, { timeout: 10_000 }).toContain(`the audit log was ${how} while it was being written`);
+      await expect.poll(said).toContain(`the audit log was ${how} while it was being written`);
       expect((await addNote('note-after')).status).toBe(200);
       await expect.poll(() => entries(folder, { name: 'add_note' })).toHaveLength(1);
       expect(await entries(folder, { event: 'reopened' })).toMatchObject([{ details: { why: how } }]);
@@ -211,7 +211,7 @@ describe.skipIf(process.platform !== 'linux')('a disk that takes no more, and do
             if (error === undefined) ran++;
             return error?.message;
           },
-          { timeout: 10_000, interval: 1 },
+          { interval: 1 },
         )
         .toContain('the request was not run');
       if (fsync === 'always') expect(ran).toBeLessThan(30);
@@ -225,7 +225,7 @@ describe.skipIf(process.platform !== 'linux')('a disk that takes no more, and do
       expect(said).toContain('the audit log cannot be written; calls are rejected until it can');
 
       limit('unlimited');
-      await expect.poll(async () => (await calculate()).error, { timeout: 10_000, interval: 50 }).toBeUndefined();
+      await expect.poll(async () => (await calculate()).error, { interval: 50 }).toBeUndefined();
       child.stdin?.end();
       await new Promise((done) => child.once('close', done));
       const verified = await home.run(['audit', 'verify', file]);

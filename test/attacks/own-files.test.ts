@@ -269,7 +269,7 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
     ].join('; ');
     const started = await server.call('start_worker', { program: 'sh', args: ['-c', script] });
     expect(started.result.isError, JSON.stringify(started)).toBeUndefined();
-    await expect.poll(() => existsSync(at('docs/done')), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => existsSync(at('docs/done'))).toBe(true);
     expect(names.map((name) => readFileSync(at(name), 'utf8'))).toEqual(before);
     expect(readFileSync(at('data/mooring.copy.db'), 'utf8')).toBe(secret);
     expect(existsSync(at('data/new'))).toBe(false);

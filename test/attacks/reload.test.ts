@@ -21,7 +21,7 @@ const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 async function hangUp(child: ChildProcess, said: () => string, about: RegExp): Promise<void> {
   const before = said().length;
   child.kill('SIGHUP');
-  await expect.poll(() => said().slice(before), { timeout: 15_000 }).toMatch(about);
+  await expect.poll(() => said().slice(before)).toMatch(about);
 }
 const readAgain = /settings reloaded/;
 
@@ -322,11 +322,11 @@ describe.runIf(hasTerminal)('at a terminal', () => {
 
   test('SIGHUP reads the settings again while the terminal is there, and stops the server once it is gone', async () => {
     const { child, said, pid } = start();
-    await expect.poll(said, { timeout: 15_000 }).toMatch(/listening on/);
+    await expect.poll(said).toMatch(/listening on/);
     process.kill(pid(), 'SIGHUP');
-    await expect.poll(said, { timeout: 15_000 }).toMatch(readAgain);
+    await expect.poll(said).toMatch(readAgain);
     const running = pid();
     child.kill('SIGKILL');
-    await expect.poll(() => isGone(running), { timeout: 15_000 }).toBe(true);
+    await expect.poll(() => isGone(running)).toBe(true);
   });
 });

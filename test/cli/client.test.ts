@@ -145,7 +145,7 @@ test.each(['2025-11-25', '2026-07-28'])('changes are printed as they happen, on 
   let [said, out] = ['', ''];
   child.stderr?.on('data', (chunk) => (said += chunk));
   child.stdout?.on('data', (chunk) => (out += chunk));
-  await expect.poll(() => said, { timeout: 10_000 }).toContain('waiting for changes of: test://watched-resource');
+  await expect.poll(() => said).toContain('waiting for changes of: test://watched-resource');
   const client = await connect(url());
   await client.callTool('test_trigger_resource_update');
   await client.close();
@@ -185,7 +185,7 @@ test('Ctrl-C ends a call with 130 and leaves no server behind', async () => {
   ]);
   let said = '';
   child.stderr?.on('data', (chunk) => (said += chunk));
-  await expect.poll(() => said, { timeout: 10_000 }).toContain('revision');
+  await expect.poll(() => said).toContain('revision');
   child.kill('SIGINT');
   expect(await once(child, 'close')).toEqual([130, null]);
 });

@@ -28,7 +28,7 @@ test('a call is started, shown, and waited for by other processes', async () => 
   expect(got.stdout).toMatch(/^expires +2026-01-01T01:00:00.000Z$/m);
   const waiting = home.run(['task', 'wait', url, 'task-1']);
   const polls = () => server.methods.filter((method) => method === 'tasks/get').length;
-  await expect.poll(polls, { timeout: 15_000 }).toBeGreaterThan(3);
+  await expect.poll(polls).toBeGreaterThan(3);
   server.complete('task-1', 'harbour reached');
   expect(await waiting).toEqual({ code: 0, stdout: 'harbour reached\n', stderr: '' });
   expect(server.requests.find(({ method }) => method === 'tasks/get')?.name).toBe('task-1');
@@ -92,7 +92,7 @@ test('Ctrl-C cancels the task of a call, but not a task that is only waited for'
     child.stderr?.setEncoding('utf8').on('data', (part: string) => {
       stderr += part;
     });
-    await expect.poll(polls, { timeout: 15_000 }).toBeGreaterThan(before + 1);
+    await expect.poll(polls).toBeGreaterThan(before + 1);
     child.kill('SIGINT');
     return new Promise((resolve) => child.once('close', (code) => resolve({ code, stderr })));
   };

@@ -51,7 +51,7 @@ describe.each(combinations)('over %s with %s', (transport, revision, target) => 
         task = created;
       };
       const called = awaitedLater(textOf(client.callTool('count', {}, { task: 'prefer', onTask })));
-      await expect.poll(() => task?.info?.statusMessage, { timeout: 10_000 }).toBe('step 1 of 2');
+      await expect.poll(() => task?.info?.statusMessage).toBe('step 1 of 2');
       expect(await textOf(client.callTool('continue'))).toBe('1');
       expect(await called).toBe('counted');
       expect(task?.status).toBe('completed');
@@ -62,7 +62,7 @@ describe.each(combinations)('over %s with %s', (transport, revision, target) => 
     using(async (client) => {
       const onTask = () => expect.unreachable('there is no task');
       const called = awaitedLater(textOf(client.callTool('count', {}, { task: 'never', onTask })));
-      await expect.poll(() => textOf(client.callTool('continue')), { timeout: 10_000 }).toBe('1');
+      await expect.poll(() => textOf(client.callTool('continue'))).toBe('1');
       expect(await called).toBe('counted');
     }));
 
@@ -102,7 +102,7 @@ describe.each(combinations)('over %s with %s', (transport, revision, target) => 
         },
       );
       await expect(call).rejects.toMatchObject({ code: 'cancelled' });
-      await expect.poll(() => task?.poll(), { timeout: 10_000 }).toBe('cancelled');
+      await expect.poll(() => task?.poll()).toBe('cancelled');
     }));
 
   test('a started task is attached, answered, waited for and cancelled', () =>
@@ -111,7 +111,7 @@ describe.each(combinations)('over %s with %s', (transport, revision, target) => 
       const task = await client.tasks.attach(started.id as string);
       // With 2025-11-25 the server sends its request on the open connection, and it may be answered by now.
       if (revision === '2026-07-28') {
-        await expect.poll(() => task.poll(), { timeout: 10_000 }).toBe('input_required');
+        await expect.poll(() => task.poll()).toBe('input_required');
         await task.answerInput();
       }
       expect(await textOf(task.wait())).toBe('Hello, Ada');
@@ -154,7 +154,7 @@ describe.each(combinations)('over %s with %s', (transport, revision, target) => 
       async (client) => {
         const called = awaitedLater(textOf(client.callTool('rare')));
         const acknowledged = () => messages.some((text) => /subscriptions\/acknowledged.*taskIds/.test(text));
-        await expect.poll(acknowledged, { timeout: 15_000 }).toBe(true);
+        await expect.poll(acknowledged).toBe(true);
         await client.callTool('continue');
         expect(await called).toBe('at last');
         expect(messages.filter((text) => text.includes('tasks/get'))).toEqual([]);
@@ -193,7 +193,7 @@ describe.each(combinations)('over %s with %s', (transport, revision, target) => 
       const seen: number[] = [];
       const onProgress = ({ progress }: { progress: number }) => void seen.push(progress);
       const called = client.callTool('count', {}, { task: 'prefer', onProgress });
-      await expect.poll(() => seen, { timeout: 10_000 }).toEqual([1]);
+      await expect.poll(() => seen).toEqual([1]);
       await client.callTool('continue');
       await called;
     }),

@@ -158,9 +158,7 @@ describe.skipIf(!hasBrowser)('the page of the console for everybody', () => {
     await go(page, '#/timeline');
     const last = own.entries.at(-1)?.number ?? 0;
     own.push([{ ...(own.entries[0] as (typeof own.entries)[number]), number: last + 1, requestEntry: undefined }]);
-    await expect
-      .poll(() => page.locator('[aria-live=polite]').textContent(), { timeout: 5_000 })
-      .toMatch(/1 message, 0 errors/);
+    await expect.poll(() => page.locator('[aria-live=polite]').textContent()).toMatch(/1 message, 0 errors/);
     await page.context().close();
     await own.close();
   });

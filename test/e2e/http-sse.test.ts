@@ -74,7 +74,7 @@ async function open(tester = client, headers: Record<string, string> = {}) {
 
 /** Messages of the stream; the first event is no message. */
 async function messages(stream: EventReader, count: number) {
-  await expect.poll(() => stream.events.length, { timeout: 5_000 }).toBeGreaterThanOrEqual(count + 1);
+  await expect.poll(() => stream.events.length).toBeGreaterThanOrEqual(count + 1);
   return stream.events.slice(1).map(({ data }) => JSON.parse(data as string));
 }
 

@@ -92,9 +92,9 @@ describe.skipIf(!available)('orchestrator', () => {
     await server.initialize();
     await server.call('start_worker', { program: 'sleep', args: ['31536006'], restart: 'always', name: 'one' });
     await server.call('start_worker', { program: 'sh', args: ['-c', 'sleep 31536006 & sleep 31536006'], name: 'two' });
-    await expect.poll(() => processes('sleep 31536006'), { timeout: 10_000 }).toBeGreaterThanOrEqual(3);
+    await expect.poll(() => processes('sleep 31536006')).toBeGreaterThanOrEqual(3);
     await server.kill();
-    await expect.poll(() => processes('sleep 31536006'), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => processes('sleep 31536006')).toBe(0);
     const next = new ServerProcess(args);
     await next.initialize();
     const { workers } = JSON.parse((await next.call('list_workers', {})).result.content[0].text);
@@ -140,9 +140,9 @@ describe.skipIf(!available)('system over stdio', () => {
       method: 'tools/call',
       params: { name: 'execute_command', arguments: { command: 'sleep', args: ['31536008'] } },
     });
-    await expect.poll(() => processes('sleep 31536008'), { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(() => processes('sleep 31536008')).toBeGreaterThan(0);
     await server.kill();
-    await expect.poll(() => processes('sleep 31536008'), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => processes('sleep 31536008')).toBe(0);
   });
 
   test('S4-49: the audit log is in the data folder by default', async () => {

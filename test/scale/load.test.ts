@@ -85,7 +85,7 @@ test('after SIGTERM it serves as before until its delay is over, and reports tha
       ({ status }) => status,
       () => 0,
     );
-  await expect.poll(readiness, { timeout: 4_000, interval: 20 }).toBe(503);
+  await expect.poll(readiness, { interval: 20 }).toBe(503);
   // As a load balancer does that has noticed.
   expect(failures(await load.stop())).toEqual([]);
   expect(await program.exited).toBe(0);

@@ -77,7 +77,7 @@ describe('workers', () => {
     const session = await initialize(url);
     const [first] = childrenOf(program.child.pid as number);
     process.kill(first as number, 'SIGKILL');
-    await expect.poll(() => program.lines.some((line) => line.includes('is replaced')), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => program.lines.some((line) => line.includes('is replaced'))).toBe(true);
     const started = (): number[] => childrenOf(program.child.pid as number);
     await expect
       .poll(() => started().length === 2 && !started().includes(first as number), { timeout: 20_000 })

@@ -51,7 +51,7 @@ export async function startWayland(): Promise<Display> {
     stdio: 'ignore',
     ...(isRoot ? { uid: nobody, gid: nobody } : {}),
   });
-  for (let tries = 0; tries < 200 && child.exitCode === null; tries++) {
+  for (let tries = 0; tries < 800 && child.exitCode === null; tries++) {
     const socket = readdirSync(runtime).find((name) => /^wayland-\d+$/.test(name));
     const display = { WAYLAND_DISPLAY: socket ?? '', XDG_RUNTIME_DIR: runtime };
     if (socket !== undefined && answers(display)) {
@@ -71,7 +71,7 @@ export async function startWayland(): Promise<Display> {
 function answers(env: Record<string, string>): boolean {
   const result = spawnSync(findProgram('wl-copy') as string, ['ready'], {
     env: { PATH: '/usr/bin', ...env },
-    timeout: 5_000,
+    timeout: 20_000,
     stdio: 'ignore',
   });
   return result.status === 0;

@@ -31,7 +31,7 @@ export class Terminal {
   }
 
   async sees(text: string | RegExp): Promise<void> {
-    await expect.poll(() => this.screen, { timeout: 15_000 }).toMatch(text);
+    await expect.poll(() => this.screen).toMatch(text);
   }
 
   type(keys: string): void {

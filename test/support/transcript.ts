@@ -196,7 +196,7 @@ class Player {
   }
 
   async #next(): Promise<string> {
-    const deadline = Date.now() + 2000;
+    const deadline = Date.now() + 20_000;
     while (this.#received.length === 0) {
       if (Date.now() > deadline) throw new Error('the server says nothing');
       await new Promise<void>((resolve) => {

@@ -30,9 +30,9 @@ test('a request is answered by the process it was sent to', async () => {
   b.bus.listen('fail', () => {
     throw new Error('not today');
   });
-  expect(await a.bus.request(b.bus.process, 'add', 1, 1_000)).toBe(2);
-  expect(await a.bus.request(b.bus.process, 'unknown topic', 1, 1_000)).toBeNull();
-  await expect(a.bus.request(b.bus.process, 'fail', 1, 1_000)).rejects.toThrow('not today');
+  expect(await a.bus.request(b.bus.process, 'add', 1, 20_000)).toBe(2);
+  expect(await a.bus.request(b.bus.process, 'unknown topic', 1, 20_000)).toBeNull();
+  await expect(a.bus.request(b.bus.process, 'fail', 1, 20_000)).rejects.toThrow('not today');
 });
 
 test('a request to a process that ends is rejected at once, and so is one to a process that has ended', async () => {
@@ -51,7 +51,7 @@ test('a request to a process that ends is rejected at once, and so is one to a p
 test('the relay serves requests itself', async () => {
   const { bus } = await buses.join();
   buses.relay.serve('echo', (data) => data);
-  expect(await bus.request('relay', 'echo', { text: 'x' }, 1_000)).toEqual({ text: 'x' });
+  expect(await bus.request('relay', 'echo', { text: 'x' }, 20_000)).toEqual({ text: 'x' });
 });
 
 test('a process that receives nothing knows that it is not up to date', async () => {
@@ -59,8 +59,8 @@ test('a process that receives nothing knows that it is not up to date', async ()
   await expect.poll(() => performance.now() - bus.freshAtMs).toBeLessThan(400);
   pause();
   const before = bus.freshAtMs;
-  await expect.poll(() => performance.now() - before, { timeout: 5_000 }).toBeGreaterThan(1_000);
+  await expect.poll(() => performance.now() - before).toBeGreaterThan(1_000);
   expect(bus.freshAtMs).toBeLessThan(before + 300);
   resume();
-  await expect.poll(() => performance.now() - bus.freshAtMs, { timeout: 5_000 }).toBeLessThan(600);
+  await expect.poll(() => performance.now() - bus.freshAtMs).toBeLessThan(600);
 });

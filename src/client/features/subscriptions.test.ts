@@ -66,7 +66,7 @@ test('without sessions each subscription has a stream of its own, ended by a can
   server.say({ method: 'notifications/tools/list_changed', params: { _meta: { [key]: second.id } } });
   expect(await take(a, 1)).toEqual([{ kind: 'resource', uri: 'demo://a' }]);
   expect(await take(b, 1)).toEqual([{ kind: 'tools' }]);
-  await vi.waitFor(() => expect(server.of('notifications/cancelled')).toHaveLength(2));
+  await vi.waitFor(() => expect(server.of('notifications/cancelled')).toHaveLength(2), 20_000);
 });
 
 test('a resource the server leaves out of its acknowledgement is an error', async () => {
@@ -181,11 +181,11 @@ test('a subscription that is closed while the server hesitates rejects, and is t
   const client = await connect(server.target);
   const stop = new AbortController();
   const subscribing = client.subscribe('demo://a', { signal: stop.signal });
-  await vi.waitFor(() => expect(server.of('resources/subscribe')).toHaveLength(1));
+  await vi.waitFor(() => expect(server.of('resources/subscribe')).toHaveLength(1), 20_000);
   stop.abort();
   answer();
   await expect(subscribing).rejects.toMatchObject({ code: 'cancelled' });
-  await vi.waitFor(() => expect(server.of('resources/unsubscribe')).toHaveLength(1));
+  await vi.waitFor(() => expect(server.of('resources/unsubscribe')).toHaveLength(1), 20_000);
 });
 
 test('who subscribes while the last one leaves is heard after the farewell', async () => {
@@ -200,7 +200,7 @@ test('who subscribes while the last one leaves is heard after the farewell', asy
   const client = await connect(server.target);
   const first = await client.subscribe('demo://a');
   const leaving = first.close();
-  await vi.waitFor(() => expect(server.of('resources/unsubscribe')).toHaveLength(1));
+  await vi.waitFor(() => expect(server.of('resources/unsubscribe')).toHaveLength(1), 20_000);
   const second = client.subscribe('demo://a');
   await client.subscribe('demo://b');
   expect(server.of('resources/subscribe').map(({ params }) => params?.['uri'])).toEqual(['demo://a', 'demo://b']);

@@ -91,7 +91,7 @@ test.each(['interval', 'never'] as const)(
     const run = vi.fn(() => 'done');
     const writes = failWrites();
     expect(await call(0, run)).toBe('done');
-    await vi.waitFor(() => expect(log.status.failure).toBe('no space left on device'));
+    await vi.waitFor(() => expect(log.status.failure).toBe('no space left on device'), 20_000);
     expect(await call(1, run)).toContain('the request was not run');
     expect(await call(2, run, 'tools/list')).toBe('done');
     expect(run).toHaveBeenCalledTimes(2);

@@ -212,7 +212,7 @@ test('while the disk is full, the bytes that wait are bounded, and what was drop
 
   file.space = Number.POSITIVE_INFINITY;
   await writer.flush();
-  await vi.waitFor(() => expect(writer.failure).toBeUndefined());
+  await vi.waitFor(() => expect(writer.failure).toBeUndefined(), 20_000);
   await writer.close();
   const lines = file.bytes.toString('utf8').trimEnd().split('\n');
   expect(lines).toHaveLength(2_000 - dropped + 1);

@@ -63,9 +63,7 @@ function exchange(open: () => Display, other: Side, backend?: string): void {
     const server = await serve(open(), backend);
     for (const text of [texts.unicode, texts.lines]) {
       other.write(open(), text);
-      await expect
-        .poll(async () => (await server.call('get_clipboard')).result.content[0].text, { timeout: 10_000 })
-        .toBe(text);
+      await expect.poll(async () => (await server.call('get_clipboard')).result.content[0].text).toBe(text);
     }
   });
 
