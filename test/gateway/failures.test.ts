@@ -81,21 +81,27 @@ test('a process without work is stopped, stays listed, and is started for the ne
   const client = await clientOf(closers, gateway.server);
   const pid = Number(await text(client, 'one__pid'));
   await expect.poll(() => isRunning(pid)).toBe(false);
-  expect(gateway.status()[0]).toMatchObject({ state: 'idle', connections: 0 });
+  await expect.poll(() => gateway.status()[0]).toMatchObject({ state: 'idle', connections: 0 });
   expect((await client.listTools({ cache: 'refresh' })).length).toBeGreaterThan(5);
   expect(Number(await text(client, 'one__pid'))).not.toBe(pid);
 });
 
 test('a call that takes too long fails, and a server that is silent is replaced', async () => {
-  const gateway = gatewayWith(started('one', { timeoutMs: 100 }));
+  const gateway = gatewayWith(started('one', { timeoutMs: 1_000 }));
   const client = await clientOf(closers, gateway.server);
-  const pid = await text(client, 'one__pid');
-  expect(await text(client, 'one__hang')).toMatch(/server one failed: No response to tools\/call within 100 ms/);
-  expect(await text(client, 'one__pid')).toBe(pid);
+  // Again if the machine stopped one of the processes for longer than that.
+  const pidOf = async (): Promise<string> => {
+    let pid = '';
+    await expect.poll(async () => (pid = await text(client, 'one__pid'))).toMatch(/^\d+$/);
+    return pid;
+  };
+  const pid = await pidOf();
+  expect(await text(client, 'one__hang')).toMatch(/server one failed: No response to tools\/call within 1000 ms/);
+  expect(await pidOf()).toBe(pid);
   await client.callTool('one__mute');
   for (let silent = 0; silent < 3; silent++) await client.callTool('one__hang');
-  await expect.poll(() => gateway.status()[0]?.state, { timeout: 15_000 }).toBe('degraded');
-  expect(await text(client, 'one__pid')).not.toBe(pid);
+  await expect.poll(() => gateway.status()[0]?.state).toBe('degraded');
+  expect(await pidOf()).not.toBe(pid);
 });
 
 test('output that is no message is ignored and shown in the status', async () => {
@@ -163,9 +169,11 @@ test('with isolation, processes are limited: an idle one is stopped, and if all 
   const pids = [await text(first, 'one__pid'), await text(second, 'one__pid'), await text(third, 'one__pid')];
   expect(new Set(pids).size).toBe(3);
   await expect.poll(() => pids.filter((pid) => isRunning(Number(pid))).length).toBe(2);
-  const signal = AbortSignal.timeout(2_000);
+  const stop = new AbortController();
+  const { signal } = stop;
   const busy = [second.callTool('one__hang', {}, { signal }), third.callTool('one__hang', {}, { signal })];
   await expect.poll(() => gateway.status()[0]?.inFlight).toBe(2);
   expect(await text(first, 'one__pid')).toMatch(/all 2 connections are in use/);
+  stop.abort();
   await Promise.allSettled(busy);
 });

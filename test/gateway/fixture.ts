@@ -76,7 +76,7 @@ export function gatewayConfig(servers: readonly UpstreamConfig[], given: Partial
     defaultView: view(''),
     bareNames: 'apps',
     drainMs: 1_000,
-    firstListMs: 5_000,
+    firstListMs: 20_000,
     catalog: false,
     ...given,
   };
