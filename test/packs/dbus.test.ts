@@ -211,7 +211,7 @@ describe.skipIf(!haveBus)('on a real bus', () => {
 
   test('calls end when the caller disconnects, when no service responds, and when the bus ends', async () => {
     const { path } = await startBus();
-    const bus = await BusConnection.open(path, { timeoutMs: 200 });
+    const bus = await BusConnection.open(path, { timeoutMs: 5_000 });
     const silent = await BusConnection.open(path);
     const [names] = await silent.call({ ...theBus, member: 'ListNames' });
     const destination = (names as string[]).filter((name) => name.startsWith(':')).at(-1) as string;

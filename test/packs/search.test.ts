@@ -17,7 +17,7 @@ afterEach(() => engine.close());
 async function open(options: SearchOptions = {}): Promise<TestClient> {
   const server = createServer({ name: 'search', version: '1' });
   const limits = { backOffMs: 1, maxBackOffMs: 2, ...options.limits };
-  await server.use(search({ url: engine.url, label: 'none', timeoutMs: 2_000, ...options, limits }));
+  await server.use(search({ url: engine.url, label: 'none', timeoutMs: 20_000, ...options, limits }));
   return TestClient.open(server);
 }
 
@@ -124,7 +124,7 @@ test('a rejection is not tried again, and after some failures the engine is paus
 });
 
 test('the pack reports the health of its engine', async () => {
-  const pack = search({ url: engine.url, timeoutMs: 2_000, limits: { attempts: 1 } });
+  const pack = search({ url: engine.url, timeoutMs: 20_000, limits: { attempts: 1 } });
   const server = createServer({ name: 'search', version: '1' });
   await server.use(pack);
   const client = await TestClient.open(server);

@@ -60,9 +60,9 @@ async function torment(directory: string, sync: string, round: number, atLeastMs
       break; // The answer was cut in the middle: no client has it.
     }
     if (message.id === 'init') {
-      setTimeout(() => child.kill('SIGKILL'), atLeastMs + Math.random() * 120);
       for (let n = 0; n < 20; n++) call();
     } else {
+      if (answered.length === 0) setTimeout(() => child.kill('SIGKILL'), atLeastMs + Math.random() * 120);
       answered.push(String(message.id));
       call();
     }

@@ -85,7 +85,7 @@ describe.skipIf(!hasRedis())('tasks in Redis', () => {
     // Created by a process whose clock is an hour ahead, or behind.
     for (const aheadMs of [3_600_000, -3_600_000]) {
       vi.useFakeTimers({ toFake: ['Date'], now: performance.timeOrigin + performance.now() + aheadMs });
-      const untilMs = Date.now() + 300;
+      const untilMs = Date.now() + 4_000;
       const phase = 'running';
       const { id } = await added(stores, {
         ...{ phase, lease: { holder: 'x', untilMs }, dueAtMs: untilMs, service: `${aheadMs}`, expiresAtMs: null },
@@ -112,7 +112,7 @@ describe.skipIf(!hasRedis())('tasks in Redis', () => {
   async function startServer(proxied: boolean, define: (server: Server) => void) {
     const proxy: TcpProxy | undefined = proxied ? await startTcpProxy(redis.port) : undefined;
     const stores = await open('runs', proxy && { url: `redis://127.0.0.1:${proxy.port}` });
-    const limits = { leaseMs: 1_000, closeGraceMs: 30 };
+    const limits = { leaseMs: 5_000, closeGraceMs: 30 };
     const tasks = { store: stores.tasks, limits };
     const server = createServer({ name: 'runs', version: '1', logger: false, bus: stores.bus, tasks });
     define(server);
