@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 /** How long the server may take until it listens. */
-const startLimitMs = 15_000;
+const startLimitMs = 60_000;
 
 /** The argv of the `everything` server on stdio. */
 export const stdioSubject: readonly [string, ...string[]] = fromEnvironment('MOORING_SUBJECT_STDIO') ?? [

@@ -67,8 +67,23 @@ export class HttpTestClient {
     this.#agent.destroy();
   }
 
+  /**
+   * Sends what gets 503 again until it is served, as clients do. For servers whose store may take longer than they wait for it on a busy
+   * machine.
+   */
+  retriesUnavailable = false;
+
   /** Sends a request and gives the response as it begins. */
-  open({ method = 'POST', path = '/mcp', headers = {}, body }: Wanted): Promise<IncomingMessage> {
+  async open(wanted: Wanted): Promise<IncomingMessage> {
+    for (;;) {
+      const response = await this.#open(wanted);
+      if (!this.retriesUnavailable || response.statusCode !== 503) return response;
+      response.resume();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  #open({ method = 'POST', path = '/mcp', headers = {}, body }: Wanted): Promise<IncomingMessage> {
     const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
     const all: Record<string, string | string[]> = { Host: `127.0.0.1:${this.#port}` };
     if (text !== undefined) {

@@ -39,7 +39,8 @@ export function startProgram(args: readonly string[], env: Record<string, string
   });
   const lines: string[] = [];
   createInterface({ input: child.stderr }).on('line', (line) => lines.push(line));
-  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  // What it printed last may be read after its exit, but before this.
+  const exited = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
   const listening = (): string | undefined => /listening on (https?:\/\/[^\s"]+)/.exec(lines.join('\n'))?.[1];
   return {
     child,

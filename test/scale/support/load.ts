@@ -71,7 +71,13 @@ export class Load {
     this.#agents.push(agent);
     const token = this.#options.token?.(client);
     const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-    const send: Send = (more, body) => exchange(this.#options.url(), agent, { ...headers, ...more }, body);
+    const send: Send = async (more, body) => {
+      for (;;) {
+        const answer = await exchange(this.#options.url(), agent, { ...headers, ...more }, body);
+        if (!isStoreLate(answer)) return answer;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    };
     const session = kind === 'stateless' ? undefined : await openSession(send);
     while (!this.#stopped) await this.#call(kind, client, send, session);
   }
@@ -89,6 +95,10 @@ export class Load {
 }
 
 type Send = (headers: Record<string, string>, body: object) => Promise<{ response: IncomingMessage; text: string }>;
+
+/** On a busy machine Redis may take longer than a request waits for it: the client tries again later, as it is told. */
+const isStoreLate = ({ response, text }: Awaited<ReturnType<Send>>): boolean =>
+  response.statusCode === 503 && text.includes('The store of this server cannot be reached');
 
 async function openSession(send: Send): Promise<string> {
   const { response, text } = await send({ Accept: both }, initializeBody('2025-11-25'));

@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 
 /** How often replicas are asked for /readyz. */
 const healthCheckMs = 100;
+/** How long they may take: if the machine stops this process, they must not all count as not ready. */
+const healthTimeoutMs = 5_000;
 
 export interface Router {
   readonly url: string;
@@ -77,7 +79,7 @@ export async function startRouter(urls: readonly string[], options: RouterOption
   ownHost = `127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   const check = async (url: string): Promise<void> => {
-    const isReady = await fetch(new URL('/readyz', url), { signal: AbortSignal.timeout(1_000) }).then(
+    const isReady = await fetch(new URL('/readyz', url), { signal: AbortSignal.timeout(healthTimeoutMs) }).then(
       ({ status }) => status === 200,
       () => false,
     );

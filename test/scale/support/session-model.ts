@@ -5,7 +5,7 @@ import { both, EventReader, type Message } from '../../support/http-client.ts';
 import type { Node, Topology } from './topology.ts';
 
 /** How long a client waits for something that must come. Long: the machine may be busy. */
-const patienceMs = 15_000;
+const patienceMs = 30_000;
 
 /** Something that must not happen. */
 export class Violation extends Error {}
