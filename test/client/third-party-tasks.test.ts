@@ -28,7 +28,8 @@ const targets: Record<string, () => Promise<string | string[]>> = {
   },
 };
 
-describe.each(Object.entries(targets))('the reference server over %s', (_name, open) => {
+// They mostly wait.
+describe.concurrent.each(Object.entries(targets))('the reference server over %s', (_name, open) => {
   const using = async (work: (client: Client) => Promise<void>): Promise<void> => {
     const client = await connect(await open(), {
       handlers: { elicit: () => ({ action: 'accept', content: { interpretation: 'snake' } }) },

@@ -1,11 +1,12 @@
 // The official suite at the address of one server behind the gateway: as good as the server itself.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createGateway, type Gateway } from '../../src/gateway/index.ts';
 import { createServer, type HttpServer, serveHttp } from '../../src/index.ts';
 import { everything } from '../../src/packs/everything/index.ts';
 import { isTask, neverRun, noPolling } from '../conformance/expectations.ts';
 import { type Allowance, complaints, without } from '../conformance/outcome.ts';
 import { runServerSuite } from '../conformance/run-suite.ts';
+import { describeConcurrent } from '../support/concurrent-suites.ts';
 import { gatewayConfig, upstream } from './fixture.ts';
 
 const timeout = 240_000;
@@ -34,7 +35,9 @@ const crossing: readonly Allowance[] = [
   })),
 ];
 
-describe.each(revisions)('a server at %s', (revision) => {
+for (const revision of revisions) describeConcurrent(`a server at ${revision}`, () => declareSuite(revision));
+
+function declareSuite(revision: string): void {
   let behind: HttpServer;
   let gateway: Gateway;
   let front: HttpServer;
@@ -75,4 +78,4 @@ describe.each(revisions)('a server at %s', (revision) => {
     expect(complaints(run, revision === '2026-07-28' ? [] : crossing)).toEqual([]);
     expect(run.scenarios.size).toBe(40);
   });
-});
+}
