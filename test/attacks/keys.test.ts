@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { profiles } from '../../src/app/profiles/index.ts';
 import { createServer } from '../../src/engine/server.ts';
 import { type HttpServer, serveHttp } from '../../src/transports/http.ts';
+import { isFullRun } from '../support/full.ts';
 import { HttpTestClient } from '../support/http-client.ts';
 import { useHome } from '../support/program.ts';
 
@@ -31,7 +32,10 @@ async function serve(profile: string, env: Record<string, string>) {
 const statusOf = async (client: HttpTestClient, id: string): Promise<number> =>
   (await client.session(id, 'tools/list')).status;
 
-describe.each(Object.keys(profiles))('%s', (profile) => {
+/** That sessions of every profile outlive a restart is tested in test/cli/restart.test.ts. */
+const changed = isFullRun ? Object.keys(profiles) : ['everything', 'secure-local'];
+
+describe.each(changed)('%s', (profile) => {
   test('a session opened under the previous key goes on under the new one, until the previous one is dropped', async () => {
     const [oldest, old, fresh] = [key(), key(), key()];
     const before = await serve(profile, { MOORING_KEY: old });
@@ -117,10 +121,14 @@ const weak: [string, string][] = [
 ];
 
 test.each(weak)('a key that is %s is a mistake that says how to make one', async (_what, value) => {
-  const given: Record<string, string>[] = [{ MOORING_KEY: value }, { MOORING_KEY: key(), MOORING_KEY_PREVIOUS: value }];
-  for (const env of given) {
-    for (const http of [[], ['--http', '--port', '0']]) {
-      const { code, stderr } = await home.run(['serve', 'everything', ...http], { env });
+  const [stdio, http] = [[], ['--http', '--port', '0']];
+  const given: [Record<string, string>, string[][]][] = [
+    [{ MOORING_KEY: value }, isFullRun ? [stdio, http] : [http]],
+    [{ MOORING_KEY: key(), MOORING_KEY_PREVIOUS: value }, isFullRun ? [stdio, http] : [stdio]],
+  ];
+  for (const [env, transports] of given) {
+    for (const transport of transports) {
+      const { code, stderr } = await home.run(['serve', 'everything', ...transport], { env });
       expect(code).toBe(2);
       expect(stderr).toContain('openssl rand -base64 32');
       expect(stderr).not.toContain(value);

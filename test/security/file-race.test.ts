@@ -17,8 +17,9 @@ import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { bestPathAccess, procPathAccess } from '../../src/security/files/path-access.ts';
 import { FileError, type FileTree, openRoots } from '../../src/security/files/tree.ts';
+import { isFullRun } from '../support/full.ts';
 
-const rounds = 100_000;
+const rounds = isFullRun ? 100_000 : 20_000;
 const writeRounds = 5000;
 const atOnce = 8;
 

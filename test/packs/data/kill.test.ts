@@ -1,16 +1,18 @@
 // kill -9 at random moments while several connections add notes and count: nothing that was acknowledged is lost,
-// nothing is there twice, nothing is torn. MOORING_KILL_ROUNDS asks for more than the usual hundred rounds.
+// nothing is there twice, nothing is torn. A full run has a hundred rounds, and
+// MOORING_KILL_ROUNDS asks for another number.
 
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { afterAll, expect, test } from 'vitest';
+import { isFullRun } from '../../support/full.ts';
 import { type Answer, ServerProcess, useCommand } from '../../support/server-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 useCommand();
 
-const rounds = Number(process.env['MOORING_KILL_ROUNDS'] ?? 100);
+const rounds = Number(process.env['MOORING_KILL_ROUNDS'] ?? (isFullRun ? 100 : 24));
 const atOnce = 2;
 const connections = 4;
 
