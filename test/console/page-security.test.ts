@@ -25,9 +25,11 @@ const payloads = [
   '\u202e\u200b\u001b[31m',
 ];
 
-/** Each by itself takes a minute; those that begin with what they are made of can follow each other. */
-const elements = payloads.filter((payload) => /^["<{!]/.test(payload));
-const tried = isFullRun ? payloads : [elements.join(''), ...payloads.filter((payload) => !elements.includes(payload))];
+/** Each by itself takes a minute; those that do not have to be at the beginning can follow each other. */
+const first = (payload: string): boolean => payload.startsWith('javascript:');
+const tried = isFullRun
+  ? payloads
+  : [payloads.filter((payload) => !first(payload)).join(''), ...payloads.filter(first)];
 
 describe.skipIf(!hasBrowser)('hostile text in the console', () => {
   let browser: Browser;

@@ -32,7 +32,7 @@ const oldest = (profile: ProfileName): string => revisionsOf(profile)[0] as stri
 const timeout = 180_000;
 
 /** Over HTTP with these: the other profiles have other handlers, which stdio reaches too, and the same endpoint. */
-const overHttp: readonly ProfileName[] = isFullRun ? profileNames : ['everything', 'system'];
+const overHttp: readonly ProfileName[] = isFullRun ? profileNames : ['everything'];
 
 test.each(profileNames)('%s: every value over stdio', { timeout }, async (profile) =>
   sweep(await openStdio(newest(profile), profile)),

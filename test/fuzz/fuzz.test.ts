@@ -15,7 +15,7 @@ import { makeRequest } from './requests.ts';
 import { openEvents, openReply, openSession, openSse } from './sessions.ts';
 import { type Case, openHttp, openStdio, openWebSocket, type Target, type TargetName } from './targets.ts';
 
-const asked = process.env['MOORING_FUZZ_SECONDS'] ?? (isFullRun ? '120' : '24');
+const asked = process.env['MOORING_FUZZ_SECONDS'] ?? (isFullRun ? '120' : '12');
 const isEndless = asked === 'endless';
 /** Endless is round after round of a minute, so that every transport has its turn. */
 const seconds = isEndless ? 60 : Number(asked);

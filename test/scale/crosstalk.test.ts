@@ -1,13 +1,14 @@
 // Ten principals with the same request ids on several processes: none may ever receive a byte that belongs to another.
 import { afterAll, expect, test } from 'vitest';
 import { useClosers } from '../support/closers.ts';
+import { isFullRun } from '../support/full.ts';
 import { failures, Load } from './support/load.ts';
 import { startScheduleProgram } from './support/program.ts';
 
 const closers = useClosers(afterAll);
 const principals = Array.from({ length: 10 }, (_, n) => `principal${n}`);
 const token = (client: number): string => `${principals[client % 10]}-token-${'x'.repeat(20)}`;
-const calls = Number(process.env['MOORING_CROSSTALK_CALLS'] ?? 20_000);
+const calls = Number(process.env['MOORING_CROSSTALK_CALLS'] ?? (isFullRun ? 20_000 : 5_000));
 
 test(`${calls} mixed calls of ten principals with two workers: each receives its own`, {
   timeout: 300_000,

@@ -411,6 +411,6 @@ test('whatever two servers and three clients do, tasks keep their promises', { t
       await Promise.all(running);
       await world.finish();
     }),
-    { numRuns: isFullRun ? 25 : 10, endOnFailure: true },
+    { numRuns: isFullRun ? 25 : 5, endOnFailure: true },
   );
 });
