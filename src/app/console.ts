@@ -32,7 +32,7 @@ export interface MountPlace {
 /** The console of a server on HTTP. Throws a usage error where it would be open to others. */
 export function mountedConsole(server: Server, place: MountPlace): Console {
   const { settled, authentication, audit, host, path, address, gateway } = place;
-  const { raw } = settled.settings.console as ConsoleSettings;
+  const { raw, sandboxOrigin } = settled.settings.console as ConsoleSettings;
   const isLocal = isLoopback(host);
   if (!isLocal && raw)
     throw new UsageError(`--console-raw shows secrets, so it works only on 127.0.0.1, not on ${host}`);
@@ -45,14 +45,30 @@ export function mountedConsole(server: Server, place: MountPlace): Console {
   if (path === '/console' || path.startsWith('/console/')) {
     throw new UsageError(`--path ${path} is where the console is. Choose another path, or leave --console out`);
   }
+  if (sandboxOrigin !== undefined) checkSandboxOrigin(sandboxOrigin, settled.settings.http?.publicUrl);
   return createConsole(server, {
     ...common(settled, audit, gateway),
+    ...(sandboxOrigin === undefined ? {} : { sandboxOrigin }),
     snippets: () => snippetsFor(address(), authentication !== undefined),
     // Others can reach the port: a link that was seen somewhere must not be enough.
     ...(isLocal ? {} : { token: false as const }),
     ...(authentication === undefined ? {} : { authenticate: principalOf(authentication) }),
     ...(audit === undefined || authentication === undefined ? {} : { record: recordInto(audit, 'all') }),
   });
+}
+
+function checkSandboxOrigin(origin: string, publicUrl: string | undefined): void {
+  const text = JSON.stringify(origin);
+  if (!URL.canParse(origin) || !/^https?:$/.test(new URL(origin).protocol) || new URL(origin).origin !== origin) {
+    throw new UsageError(
+      `--console-sandbox-origin ${text} is not an origin: write only scheme, host and port, such as https://apps.example.com`,
+    );
+  }
+  if (publicUrl !== undefined && new URL(publicUrl).origin === origin) {
+    throw new UsageError(
+      `--console-sandbox-origin ${text} is the address of the console itself. Apps need another host name that leads to this server`,
+    );
+  }
 }
 
 /** How clients connect, once the server listens. */

@@ -41,6 +41,8 @@ export interface ConsoleSettings {
   readonly operate: boolean;
   readonly raw: boolean;
   readonly keep: boolean;
+  /** Where MCP Apps are shown, for a console that is not on a loopback address. */
+  readonly sandboxOrigin: string | undefined;
 }
 
 /** Same shape as in security/network. */

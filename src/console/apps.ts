@@ -47,7 +47,11 @@ export class Apps {
   /** Reads an app, and opens a view for it. */
   async open({ uri, revision }: AppOpenRequest, page: AppHostPage): Promise<AppView> {
     if (page.sandboxOrigin === undefined) {
-      throw new ConsoleError(409, 'sandbox', 'Apps need an origin of their own. Set the option sandboxOrigin');
+      throw new ConsoleError(
+        409,
+        'sandbox',
+        'Apps need an origin of their own here. Set --console-sandbox-origin, or the option sandboxOrigin',
+      );
     }
     if (typeof uri !== 'string' || !uri.startsWith('ui://')) {
       throw new ConsoleError(400, 'uri', 'An app has a URI that begins with ui://');

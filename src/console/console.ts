@@ -31,8 +31,8 @@ export interface ConsoleAccessOptions {
   readonly record?: (event: ConsoleEvent) => void;
   /**
    * The origin on which MCP Apps are shown: another name for the HTTP server that the console is mounted in, such as
-   * `https://apps.example.com`, which that server must allow as a host. Default: a loopback port of its own for pages that
-   * are opened on a loopback address; other pages show no apps.
+   * `https://apps.example.com`. Under that name the server has nothing else. Default: a loopback port of its own for pages
+   * that are opened on a loopback address; other pages show no apps.
    */
   readonly sandboxOrigin?: string;
   /** The folder with the files of the page. Default: that of this package. */
@@ -108,7 +108,12 @@ export function consoleOf(
   return {
     token,
     link: (origin) => ports.link(origin),
-    mount: { path, handle, close: () => routes.close() },
+    mount: {
+      path,
+      handle,
+      close: () => routes.close(),
+      ...(sandbox.host === undefined ? {} : { hosts: [sandbox.host] }),
+    },
     listen: (where) => ports.listen(where),
     async close() {
       routes.close();

@@ -44,6 +44,11 @@ export class Sandbox {
     this.#place = place;
   }
 
+  /** The value of `Host` for another name of the server; undefined if the sandbox has a port of its own. */
+  get host(): string | undefined {
+    return this.#place === undefined ? undefined : new URL(this.#place.origin).host;
+  }
+
   /** The origin for a page that was opened under this Host; undefined: it cannot show apps. */
   async originFor(host: string | undefined): Promise<string | undefined> {
     if (this.#place !== undefined) return this.#place.origin;
@@ -64,7 +69,7 @@ export class Sandbox {
   /** Serves a request to the console if it has the name of the sandbox: under that name there is nothing else. */
   takes(exchange: ConsoleExchange): boolean {
     const place = this.#place;
-    if (place === undefined || exchange.get('host')?.toLowerCase() !== new URL(place.origin).host) return false;
+    if (place === undefined || exchange.get('host')?.toLowerCase() !== this.host) return false;
     this.#serve(exchange, place.path);
     return true;
   }

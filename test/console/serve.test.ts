@@ -108,6 +108,14 @@ test('on an address that others can reach it needs authentication, and never sho
   expect(raw).toMatchObject({ code: 2, stderr: expect.stringContaining('--console-raw') });
 });
 
+test('the origin of apps must be one, and another than that of the console', async () => {
+  const served = ['serve', 'everything', '--http', '--port', '0', '--console', '--console-sandbox-origin'];
+  const path = await home.run([...served, 'https://apps.example.com/x']);
+  expect(path).toMatchObject({ code: 2, stderr: expect.stringContaining('is not an origin') });
+  const same = await home.run([...served, 'https://mcp.example.com', '--public-url', 'https://mcp.example.com/mcp']);
+  expect(same).toMatchObject({ code: 2, stderr: expect.stringContaining('the address of the console itself') });
+});
+
 test('without --console no file of it is loaded', async () => {
   const dist = resolve(cli, '..');
   const ofConsole = new Set(

@@ -146,6 +146,15 @@ export const options: readonly Option[] = [
     about: 'record messages even while the page is not open',
   },
   {
+    key: 'console.sandboxOrigin',
+    kind: 'text',
+    security: true,
+    section: 'console',
+    flag: 'console-sandbox-origin',
+    metavar: 'ORIGIN',
+    about: 'another name of this server on HTTP, for MCP Apps in the console: https://apps.example.com',
+  },
+  {
     key: 'log.level',
     kind: 'text',
     default: 'info',

@@ -211,6 +211,7 @@ function toSettings(values: SettingValues): Settings {
             operate: get('console.operate'),
             raw: get('console.raw'),
             keep: get('console.keep'),
+            sandboxOrigin: get('console.sandboxOrigin'),
           }
         : undefined,
   };

@@ -208,6 +208,7 @@ export class Endpoint {
     if (route !== undefined && serve === undefined && method !== 'OPTIONS') {
       return this.errors.notAllowed(exchange, route.allow);
     }
+    if (route?.hosts?.has(exchange.get('host')?.toLowerCase() ?? '') === true) return serve?.(exchange);
     const denial = this.#access.check(exchange);
     if (denial !== undefined) return this.#reject(exchange, this.#denyAccess(exchange, denial));
     const cors = this.#access.corsHeaders(exchange);

@@ -78,7 +78,12 @@ export function extraRoute(route: ExtraRoute, errors: ErrorResponses): Route {
 export function mountedRoutes(mounts: readonly MountedRoute[]): (path: string) => Route | undefined {
   const rows = mounts.map((mount) => {
     const serve = (exchange: HttpExchange): void => mount.handle(exchange);
-    const route: Route = { methods: { GET: serve, HEAD: serve, POST: serve }, allow: 'GET, HEAD, POST', public: true };
+    const route: Route = {
+      methods: { GET: serve, HEAD: serve, POST: serve },
+      allow: 'GET, HEAD, POST',
+      public: true,
+      ...(mount.hosts === undefined ? {} : { hosts: new Set(mount.hosts) }),
+    };
     return { path: mount.path, below: `${mount.path}/`, route };
   });
   return (path) => rows.find((row) => path === row.path || path.startsWith(row.below))?.route;

@@ -46,6 +46,8 @@ export interface MountedRoute {
   /** Without a slash at the end: `/console` serves `/console` and everything below `/console/`. */
   readonly path: string;
   handle(exchange: HttpExchange): void;
+  /** Further names of the server, as in `Host`, under which there is only this mount. */
+  readonly hosts?: readonly string[];
   /** Called when the server closes, to end open streams. */
   close?(): void | Promise<void>;
 }

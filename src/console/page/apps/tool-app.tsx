@@ -37,8 +37,8 @@ export function ToolApp({ tool, place }: { tool: JsonObject; place: string }): J
   if (state.value?.sandboxOrigin === undefined) {
     return (
       <Notice>
-        This tool has an app, <Text text={uri} />. It can be shown where the console is opened on a loopback address, or
-        has an origin for apps (<code>sandboxOrigin</code>).
+        This tool has an app, <Text text={uri} />. To show it, open the console on a loopback address, or start the
+        server with <code>--console-sandbox-origin</code>.
       </Notice>
     );
   }
