@@ -298,6 +298,11 @@ export interface UpstreamRow {
   readonly restarts: number;
   readonly inFlight: number;
   readonly connections: number;
+  /** Calls that wait for a connection. */
+  readonly queued?: number;
+  /** How long its latest calls took: half of them at most the first, 99 of 100 at most the second. */
+  readonly p50Ms?: number;
+  readonly p99Ms?: number;
   readonly pid?: number;
   readonly noise?: string;
   readonly stderr?: string;

@@ -6,7 +6,7 @@ import type { UpstreamRow } from '../../api.ts';
 import { Badge, Empty, Heading, Problem, Text, type Tone, useLoaded } from '../components/basics.tsx';
 import { LongText } from '../components/json-view.tsx';
 import { state } from '../feed.ts';
-import { dateTime, plural } from '../format.ts';
+import { dateTime, duration, number, plural } from '../format.ts';
 import { link } from '../router.ts';
 import { get, post } from '../server.ts';
 
@@ -55,7 +55,8 @@ interface UpstreamProps {
 }
 
 function Upstream({ upstream, operate }: UpstreamProps): JSX.Element {
-  const { slug, name, state: status, since, reason, revision, restarts, inFlight, connections, pid } = upstream;
+  const { slug, name, state: status, since, reason, revision, restarts, connections, pid } = upstream;
+  const { inFlight, queued = 0, p50Ms, p99Ms } = upstream;
   const canOperate = state.value?.rights.includes('operate') === true;
   return (
     <section class="card upstream" aria-label={slug}>
@@ -86,15 +87,25 @@ function Upstream({ upstream, operate }: UpstreamProps): JSX.Element {
         <dd>{revision ?? '–'}</dd>
         <dt>Connections</dt>
         <dd>
-          {connections}, {plural(inFlight, 'call')} in flight, {plural(restarts, 'restart')}
+          {connections}, {plural(restarts, 'restart')}
           {pid !== undefined && `, process ${pid}`}
+        </dd>
+        <dt>Calls</dt>
+        <dd>
+          {number(inFlight)} in flight, {queued === 0 ? 'none' : `${number(queued)} of them`} waiting for a connection
+        </dd>
+        <dt>Duration</dt>
+        <dd>
+          {p50Ms === undefined || p99Ms === undefined
+            ? 'no calls yet'
+            : `median ${duration(p50Ms)}, 99th percentile ${duration(p99Ms)}`}
         </dd>
       </dl>
       <Pins upstream={upstream} operate={operate} canOperate={canOperate} />
       <Lists upstream={upstream} />
       {upstream.noise !== undefined && (
         <p class="muted">
-          It prints what is not a message: <Text text={upstream.noise} />
+          It prints text that is not a message: <Text text={upstream.noise} />
         </p>
       )}
       {upstream.stderr !== undefined && upstream.stderr !== '' && (
@@ -177,8 +188,8 @@ function Lists({ upstream: { tools } }: { upstream: UpstreamRow }): JSX.Element 
         <table>
           <thead>
             <tr>
-              <th scope="col">Of the server</th>
-              <th scope="col">For clients</th>
+              <th scope="col">Name on the server</th>
+              <th scope="col">Name for clients</th>
             </tr>
           </thead>
           <tbody>
