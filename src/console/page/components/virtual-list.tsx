@@ -24,6 +24,8 @@ export interface VirtualListProps<Item> {
 
 /** Rows above and below the visible ones, so that scrolling shows no gaps. */
 const overscan = 8;
+/** Fewer while following: on a busy server all rows are new with each frame, and their layout is most of its work. */
+const followingOverscan = 2;
 /** Closer to the end than this is at the end. */
 const endTolerance = 24;
 
@@ -77,12 +79,20 @@ export function VirtualList<Item>(props: VirtualListProps<Item>): JSX.Element {
     scroller.current?.querySelector<HTMLElement>(`[data-index="${active}"]`)?.focus({ preventScroll: true });
   });
 
+  // From here on the position counts, which is not kept while following.
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element !== null && !isFollowing) setView({ top: element.scrollTop, height: heightOf(element) });
+  }, [isFollowing]);
+
   const onScroll = (): void => {
     const element = scroller.current as HTMLDivElement;
+    const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < endTolerance;
+    // While following, the rows at the end are rendered anyway; a second time would double the work of each frame.
+    if (isAtEnd && isFollowing) return;
     setView({ top: element.scrollTop, height: heightOf(element) });
     const top = items[Math.floor(element.scrollTop / rowHeight)];
     topKey.current = top === undefined ? undefined : keyOf(top);
-    const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < endTolerance;
     if (isAtEnd !== isFollowing) props.onFollow(isAtEnd);
   };
 
@@ -122,8 +132,9 @@ export function VirtualList<Item>(props: VirtualListProps<Item>): JSX.Element {
     action();
   };
 
-  const from = Math.max(0, Math.floor(view.top / rowHeight) - overscan);
-  const to = Math.min(items.length, Math.ceil((view.top + view.height) / rowHeight) + overscan);
+  const viewTop = isFollowing ? Math.max(0, items.length * rowHeight - view.height) : view.top;
+  const from = Math.max(0, Math.floor(viewTop / rowHeight) - (isFollowing ? followingOverscan : overscan));
+  const to = Math.min(items.length, Math.ceil((viewTop + view.height) / rowHeight) + overscan);
   const indexes: number[] = [];
   // The row with the focus stays, wherever the reader scrolls.
   if (found >= 0 && active < from) indexes.push(active);

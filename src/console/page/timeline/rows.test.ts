@@ -25,7 +25,7 @@ function rowsOf(...entries: FeedEntry[]): Rows {
 }
 
 const keys = (rows: Rows, query = '', open: readonly number[] = []): number[] =>
-  rows.shown(parseFilter(query), (row) => open.includes(row.key)).map(({ row }) => row.key);
+  rows.shown(parseFilter(query), (row) => open.includes(row.key)).rows.map(({ row }) => row.key);
 
 test('a request and its response are one row', () => {
   const rows = rowsOf(entry(1), entry(2), response(3, 1));
@@ -106,4 +106,21 @@ test('a response changes whether its row matches', () => {
 
 test('a word without a meaning is named', () => {
   expect(parseFilter('is:blue ms>x').problems).toHaveLength(2);
+});
+
+test('a filter is tried on the newest rows first, and on the others the next time', () => {
+  const rows = rowsOf(entry(1), entry(2), entry(3), entry(4));
+  const filter = parseFilter('is:request');
+  const isOpen = (): boolean => false;
+  let left = 2;
+  const search = (): unknown => {
+    left = 2;
+    const { rows: found, isComplete } = rows.shown(filter, isOpen, () => --left > 0);
+    return [found.map(({ row }) => row.key), isComplete];
+  };
+  expect(search()).toEqual([[3, 4], false]);
+  // What arrives meanwhile is searched, too.
+  rows.add({ entries: [entry(5)], peers: [], dropped: 0, calls: [] });
+  expect(search()).toEqual([[2, 3, 4, 5], false]);
+  expect(search()).toEqual([[1, 2, 3, 4, 5], true]);
 });

@@ -33,6 +33,15 @@ export interface ShownRow {
   readonly level: 0 | 1;
 }
 
+/** The rows of the list. */
+export interface ShownRows {
+  readonly rows: readonly ShownRow[];
+  /** False while older rows have not been searched yet. */
+  readonly isComplete: boolean;
+}
+
+const always = (): boolean => true;
+
 export class Rows {
   /** Top-level rows, in the order of their first message. */
   #rows: Row[] = [];
@@ -119,17 +128,38 @@ export class Rows {
     return this.#byEntry.get(entry);
   }
 
-  /** What the list shows. A group is shown if one of its rows matches. */
-  shown(filter: Filter, isOpen: (row: Row) => boolean): ShownRow[] {
+  /**
+   * What the list shows. A group is shown if one of its rows matches. A new filter is tried on the newest rows first; those
+   * that are left when `hasTime` returns false are tried the next time, so that searching long texts does not block the page.
+   */
+  shown(filter: Filter, isOpen: (row: Row) => boolean, hasTime: () => boolean = always): ShownRows {
     const shown: ShownRow[] = [];
-    for (const row of this.#rows) {
-      if (filter.isActive && !(row.members ?? [row]).some((each) => this.#matches(each, filter))) continue;
+    const from = filter.isActive ? this.#search(filter, hasTime) : 0;
+    for (let index = from; index < this.#rows.length; index++) {
+      const row = this.#rows[index] as Row;
+      if (filter.isActive && !(row.members ?? [row]).some((each) => each.isMatch === true)) continue;
       shown.push((row.shown ??= { row, level: 0 }));
       if (row.members !== undefined && isOpen(row)) {
         for (const member of row.members.slice(1)) shown.push((member.shown ??= { row: member, level: 1 }));
       }
     }
-    return shown;
+    return { rows: shown, isComplete: from === 0 };
+  }
+
+  /** Tries the filter on rows that it was not tried on. Returns the index of the first row from which on all were tried. */
+  #search(filter: Filter, hasTime: () => boolean): number {
+    for (let index = this.#rows.length - 1; index >= 0; index--) {
+      const row = this.#rows[index] as Row;
+      let isTried = false;
+      for (const each of row.members ?? [row]) {
+        if (each.checked === filter) continue;
+        each.checked = filter;
+        each.isMatch = filter.matches(this.subject(each));
+        isTried = true;
+      }
+      if (isTried && !hasTime()) return index;
+    }
+    return 0;
   }
 
   /** The newest rows with an error. */
@@ -140,14 +170,6 @@ export class Rows {
       if ((row.members ?? [row]).some(isErrorRow)) found.push(row);
     }
     return found;
-  }
-
-  #matches(row: Row, filter: Filter): boolean {
-    if (row.checked !== filter) {
-      row.checked = filter;
-      row.isMatch = filter.matches(this.subject(row));
-    }
-    return row.isMatch === true;
   }
 
   /** What a filter looks at. */

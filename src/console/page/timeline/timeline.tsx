@@ -18,6 +18,8 @@ import { Peer, peerClass } from './peer.tsx';
 import { isErrorRow, type Row, type ShownRow } from './rows.ts';
 
 const rowHeight = 32;
+/** How long a frame may take for searching: the page stays responsive however long the texts are. */
+const maxSearchMs = 20;
 
 export function Timeline(): JSX.Element {
   const query = useComputed(() => route.value.query.get('q') ?? '');
@@ -27,9 +29,19 @@ export function Timeline(): JSX.Element {
   /** The last message when following stopped. */
   const pausedAt = useSignal(0);
   const problem = useSignal<string | undefined>(undefined);
-  const shown = useComputed(() => {
+  const found = useComputed(() => {
     rowsVersion.value;
-    return rows.shown(filter.value, (row) => opened.value.has(row.key));
+    const endAt = performance.now() + maxSearchMs;
+    return rows.shown(
+      filter.value,
+      (row) => opened.value.has(row.key),
+      () => performance.now() < endAt,
+    );
+  });
+  const shown = useComputed(() => found.value.rows);
+  useSignalEffect(() => {
+    // The rest is searched with the next frames.
+    if (!found.value.isComplete) requestAnimationFrame(() => (rowsVersion.value += 1));
   });
   useSummary();
   // A page that opens with a message does not follow: what is there then is not new.
@@ -81,6 +93,7 @@ export function Timeline(): JSX.Element {
         <p class="muted count" role="status">
           {isFiltered ? `${plural(shown.value.length, 'row')} of ` : ''}
           {plural(rows.received, 'message')}
+          {!found.value.isComplete && ', searching…'}
           {rows.removed > 0 && `, ${number(rows.removed)} older ones no longer kept here`}
         </p>
         {rows.dropped > 0 && (
@@ -192,7 +205,7 @@ function Cells({ item, isOpen, onToggle }: CellsProps): JSX.Element {
           </button>
         )}
         <span class="direction" title={entry.direction === 'in' ? 'received' : 'sent'}>
-          <Icon name={entry.direction === 'in' ? 'out' : 'in'} />
+          <span aria-hidden="true">{entry.direction === 'in' ? '→' : '←'}</span>
           <span class="sr-only">{entry.direction === 'in' ? 'received' : 'sent'}</span>
         </span>
         <span class="method">
