@@ -2,6 +2,7 @@
 // or a stream of events. What sessions add (a standalone stream, resumed streams) is http-streams.ts.
 
 import type { HttpBinding } from '../../protocol/revisions/client-revisions.ts';
+import { SlotSet } from '../../protocol/slot-set.ts';
 import { AuthError } from '../auth/errors.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import type { ConnectOptions } from '../options.ts';
@@ -19,6 +20,16 @@ const notificationTimeoutMs = 30_000;
 /** How long the server may take to end a session. */
 const deleteTimeoutMs = 2_000;
 
+/** Gets the function that ends a request. */
+type OnSent = (abort: () => void) => void;
+
+/** A request without a response yet. */
+interface OpenRequest {
+  readonly id: number;
+  /** Undefined until it is sent. */
+  abort: (() => void) | undefined;
+}
+
 /** A server at one URL. */
 export class HttpTransport implements Transport {
   readonly kind = 'http';
@@ -26,7 +37,7 @@ export class HttpTransport implements Transport {
   readonly #url: URL;
   readonly #options: ConnectOptions;
   readonly #maxMessageBytes: number;
-  readonly #open = new Map<number, () => void>();
+  readonly #open = new SlotSet<OpenRequest>();
   readonly #notices = new Set<() => void>();
   #client!: HttpClient;
   #listener!: TransportListener;
@@ -86,9 +97,10 @@ export class HttpTransport implements Transport {
   }
 
   abandon(id: number): void {
-    const abort = this.#open.get(id);
-    this.#open.delete(id);
-    abort?.();
+    this.#open
+      .values()
+      .find((each) => each.id === id)
+      ?.abort?.();
   }
 
   close(graceMs: number = deleteTimeoutMs): Promise<void> {
@@ -99,8 +111,8 @@ export class HttpTransport implements Transport {
   async #close(): Promise<void> {
     this.#closed = true;
     this.#serverMessages?.close();
-    for (const abort of [...this.#open.values(), ...this.#notices]) abort();
-    this.#open.clear();
+    for (const { abort } of this.#open.values()) abort?.();
+    for (const abort of [...this.#notices]) abort();
     if (this.#session !== undefined) await this.#endSession();
     this.#client?.close();
   }
@@ -109,6 +121,11 @@ export class HttpTransport implements Transport {
 
   async #request(message: Outgoing, id: number): Promise<void> {
     const { text, method = 'a request', headers = none, standing = false } = message;
+    const open: OpenRequest = { id, abort: undefined };
+    const slot = this.#open.add(open);
+    const onSent = (abort: () => void): void => {
+      open.abort = abort;
+    };
     try {
       const reply = await this.#client.send({
         what: method,
@@ -116,9 +133,9 @@ export class HttpTransport implements Transport {
         headers: headers.length === 0 ? this.#postHeaders() : [...this.#postHeaders(), ...headers],
         body: text,
         long: standing,
-        onSent: (abort) => this.#open.set(id, abort),
+        onSent,
       });
-      await this.#readAnswer(reply, id, method);
+      await this.#readAnswer(reply, id, method, onSent);
       // The HTTP response had no JSON-RPC response: without this, the call would wait for its time limit.
       if (this.#listener.isPending(id)) {
         const why = 'a body that does not hold the answer';
@@ -127,11 +144,11 @@ export class HttpTransport implements Transport {
     } catch (error) {
       this.#listener.fail(id, this.#toError(error));
     } finally {
-      this.#open.delete(id);
+      this.#open.delete(slot, open);
     }
   }
 
-  async #readAnswer(reply: HttpReply, id: number, method: string): Promise<void> {
+  async #readAnswer(reply: HttpReply, id: number, method: string, onSent: OnSent): Promise<void> {
     const { status } = reply;
     if (status < 200 || status > 299) {
       throw await toErrorInfo(this.address, method, reply, this.#session !== undefined);
@@ -142,7 +159,7 @@ export class HttpTransport implements Transport {
       const text = await readText(reply, this.#maxMessageBytes);
       if (text === undefined) throw clientErrors.tooLarge(`The response to ${method}`, this.#maxMessageBytes);
       if (text !== '') this.#listener.receive(text, id);
-    } else if (type === 'text/event-stream') await this.#readStream(reply, id, method);
+    } else if (type === 'text/event-stream') await this.#readStream(reply, id, method, onSent);
     else {
       const body = (await readText(reply, 4096).catch(() => '')) ?? 'something long';
       const what = body === '' ? 'nothing' : `${type === '' ? 'something' : type}: "${clean(body, 120)}"`;
@@ -150,7 +167,7 @@ export class HttpTransport implements Transport {
     }
   }
 
-  async #readStream(reply: HttpReply, id: number, method: string): Promise<void> {
+  async #readStream(reply: HttpReply, id: number, method: string, onSent: OnSent): Promise<void> {
     const listener = this.#listener;
     let end = await readEvents(reply, listener, this.#maxMessageBytes, undefined, id);
     if (this.#binding.sessions) {
@@ -159,7 +176,7 @@ export class HttpTransport implements Transport {
         maxLength: this.#maxMessageBytes,
         during: id,
         wanted: () => !this.#closed && listener.isPending(id),
-        onSent: (abort) => this.#open.set(id, abort),
+        onSent,
       });
     }
     if (end.tooLarge) throw clientErrors.tooLarge(`An event of ${method}`, this.#maxMessageBytes);

@@ -5,6 +5,7 @@ import { wireErrors } from '../../protocol/errors.ts';
 import type { Principal, SessionChannel, SessionHost } from '../../protocol/exchange.ts';
 import { classifyMessage } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
+import { SlotSet } from '../../protocol/slot-set.ts';
 import { receive } from '../receive.ts';
 import type { EndpointState } from './endpoint-state.ts';
 import { HttpPeer } from './exchange.ts';
@@ -17,7 +18,7 @@ export class StatelessRequests {
   readonly #state: EndpointState;
   readonly #errors: ErrorResponses;
   /** Channels of requests that are not answered yet. */
-  readonly #channels = new Set<SessionChannel>();
+  readonly #channels = new SlotSet<SessionChannel>();
 
   constructor(host: SessionHost, state: EndpointState, errors: ErrorResponses) {
     this.#host = host;
@@ -52,12 +53,12 @@ export class StatelessRequests {
     if (outlet.ended) return;
     const { caller } = post;
     requests.charge(caller);
-    this.#channels.add(channel);
+    const slot = this.#channels.add(channel);
     let abandoned: ReturnType<typeof setTimeout> | undefined;
     outlet.onEnd = () => {
       clearTimeout(abandoned);
       requests.release(caller);
-      this.#channels.delete(channel);
+      this.#channels.delete(slot, channel);
     };
     outlet.onEnding = (error) => this.#state.logRejection(channel.drain(0, error));
     exchange.onGone(() => {
@@ -75,7 +76,7 @@ export class StatelessRequests {
 
   /** Ends the calls of principals for which `match` is true with that error. */
   revoke(match: (principal: Principal) => boolean, error: Error): void {
-    for (const channel of [...this.#channels]) {
+    for (const channel of this.#channels.values()) {
       const { principal } = channel.peer;
       if (principal !== undefined && match(principal)) this.#state.logRejection(channel.drain(0, error));
     }
@@ -83,7 +84,7 @@ export class StatelessRequests {
 
   /** Lets open calls finish within the grace period. */
   async drain(graceMs: number): Promise<void> {
-    await Promise.all([...this.#channels].map((channel) => channel.drain(graceMs)));
+    await Promise.all(this.#channels.values().map((channel) => channel.drain(graceMs)));
   }
 }
 

@@ -5,6 +5,7 @@ import { callerKey } from '../../../protocol/caller-budget.ts';
 import { type WireError, wireErrors } from '../../../protocol/errors.ts';
 import type { Outlet, Peer, Principal, SessionChannel, SessionState } from '../../../protocol/exchange.ts';
 import type { EventLog } from '../../../protocol/ports.ts';
+import { SlotSet } from '../../../protocol/slot-set.ts';
 import type { EndpointState } from '../endpoint-state.ts';
 import type { AdmittedRequest } from '../exchange.ts';
 import type { Heartbeat } from '../streams/event-stream.ts';
@@ -21,6 +22,8 @@ export interface PendingCall {
   readonly caller: string;
   /** When its connection was lost; undefined while there is one. */
   readonly abandonedAtMs: number | undefined;
+  /** Its place among the calls of its session that are not answered yet. The session sets it. */
+  slot: number;
   /** Answers it with an error. */
   fail(error: WireError): void;
 }
@@ -48,7 +51,7 @@ export class ActiveSession {
   /** Whether it is in the table of sessions in use. */
   inTable = false;
   #exchanges = 0;
-  #pending: Set<PendingCall> | undefined;
+  #pending: SlotSet<PendingCall> | undefined;
   #saving = 0;
   /** With a bus: resolves when the state that was changed is in the store, and other processes know. */
   saved: Promise<void> | undefined = undefined;
@@ -103,13 +106,13 @@ export class ActiveSession {
 
   /** POSTs that are not answered yet. */
   get pending(): readonly PendingCall[] {
-    return [...(this.#pending ?? [])];
+    return this.#pending?.values() ?? [];
   }
 
   /** Ends calls that have had no connection since that time. */
   failAbandoned(sinceMs: number): void {
     if (this.#pending === undefined) return;
-    for (const call of [...this.#pending]) {
+    for (const call of this.#pending.values()) {
       if (call.abandonedAtMs !== undefined && call.abandonedAtMs <= sinceMs) call.fail(wireErrors.abandoned());
     }
   }
@@ -130,15 +133,15 @@ export class ActiveSession {
 
   /** It was not answered in the same turn of the event loop. */
   pend(call: PendingCall): void {
-    this.#pending ??= new Set();
-    this.#pending.add(call);
+    this.#pending ??= new SlotSet();
+    call.slot = this.#pending.add(call);
     this.#table.endpoint.requests.charge(call.caller);
     this.releaseIfIdle();
   }
 
   exchangeEnded(call: PendingCall): void {
     this.#exchanges--;
-    if (this.#pending?.delete(call) === true) this.#table.endpoint.requests.release(call.caller);
+    if (this.#pending?.delete(call.slot, call) === true) this.#table.endpoint.requests.release(call.caller);
     this.releaseIfIdle();
   }
 

@@ -16,6 +16,7 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
   #stream: ResumableStream | undefined;
   #gone = false;
   abandonedAtMs: number | undefined;
+  slot = -1;
   ended = false;
   /** The response is in the log, so a client that resumes the stream receives it. */
   #answered = false;
