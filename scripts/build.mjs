@@ -80,8 +80,8 @@ function staticImports(file, found = new Set()) {
  */
 const groups = [
   // What every server loads. Not src/transports/http.ts: a bundle of mooring/web would have the HTTP server of Node.js in it,
-  // which bundlers for other runtimes reject. The last two are small, and the gateway would load all of `start` and `files` for
-  // them.
+  // which bundlers for other runtimes reject. The last three are small: without them
+  // here, the gateway would load all of `start` and `files`.
   {
     name: 'core',
     entries: [
@@ -89,6 +89,7 @@ const groups = [
       'src/transports/stdio.ts',
       'src/logging/logger.ts',
       'src/protocol/glob.ts',
+      'src/protocol/slot-set.ts',
       'src/engine/rank-tools.ts',
     ],
   },
@@ -96,6 +97,37 @@ const groups = [
   { name: 'calls', entries: ['src/engine/features/call-tool.ts', 'src/schema/json-schema-validator.ts'] },
   // What `mooring serve` loads: settings, flags, and the profiles that src/app/profiles/index.ts imports statically.
   { name: 'start', entries: ['src/cli/run.ts'] },
+  // What reads configuration files: ours, and those of clients.
+  {
+    name: 'config-files',
+    entries: [
+      'src/app/clients/configured.ts',
+      'src/app/clients/launch.ts',
+      'src/app/config/expand.ts',
+      'src/app/config/issues.ts',
+      'src/app/config/ownership.ts',
+      'src/gateway/config/schema.ts',
+    ],
+  },
+  // What a gateway loads for its configuration and its stored lists. Not the gateway itself: a group has everything that its
+  // entries import, which is the client, too.
+  {
+    name: 'gateway-config',
+    entries: [
+      'src/gateway/config/decode-gateway.ts',
+      'src/gateway/names/index.ts',
+      'src/gateway/pins/index.ts',
+      'src/gateway/catalog-cache.ts',
+    ],
+  },
+  {
+    name: 'gateway-files',
+    entries: [
+      'src/app/gateway/control-socket.ts',
+      'src/app/gateway/gateway-settings.ts',
+      'src/app/gateway/known-tools.ts',
+    ],
+  },
   // What a start with folders loads.
   { name: 'files', entries: ['src/packs/files/index.ts', 'src/packs/system/index.ts', 'src/app/own-files.ts'] },
 ].map(({ name, entries }) => {

@@ -1,7 +1,7 @@
 // The last known lists of servers on disk, so that the next start shows them before any server was started. One file for
 // each digest of an entry: a changed entry has no lists until its server was connected to.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../protocol/logger.ts';
@@ -20,7 +20,7 @@ interface StoredLists {
 
 /** A cache in a folder of this user. It is created when the first lists are written. */
 export function createCatalogCache(folder: string, logger?: Logger): CatalogCache {
-  const fileOf = (digest: string): string => join(folder, `${createHash('sha256').update(digest).digest('hex')}.json`);
+  const fileOf = (digest: string): string => join(folder, `${hash('sha256', digest, 'hex')}.json`);
   let swept = false;
   return {
     read(digest) {

@@ -1,6 +1,6 @@
 // One server of a configuration, after the schema of its "mooring" keys was checked.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { reservedParams, type ServerEntry } from '../../client/index.ts';
@@ -219,5 +219,5 @@ function notesOn(name: string, written: unknown): ConfigNote[] {
 }
 
 function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text, 'hex');
 }

@@ -1,6 +1,6 @@
 // The fingerprint of a tool: what a model and a user rely on when they decide to call it.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Tool } from '../../protocol/model.ts';
 import { canonicalJson } from '../../schema/index.ts';
 
@@ -36,5 +36,5 @@ export function contentFingerprintOf({ name: _name, ...rest }: PinnedDefinition)
 }
 
 export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text, 'hex');
 }
