@@ -4,7 +4,7 @@ import type { Console } from '../console/index.ts';
 import type { StreamLogger } from '../logging/logger.ts';
 import type { AuditLog } from '../security/audit/index.ts';
 import { isLoopback } from '../transports/http/access.ts';
-import { type HttpOptions, type HttpServer, type MountedRoute, serveHttp } from '../transports/http.ts';
+import { type HttpOptions, type HttpServer, type MountedRoute, serveHttpOn } from '../transports/http.ts';
 import type { Authentication } from './authentication.ts';
 import type { ResolvedSettings } from './config/resolve.ts';
 import type { GatewayHost } from './gateway/host-contract.ts';
@@ -56,7 +56,7 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
     ...(worker === undefined ? { ownProcess: true, reload } : {}),
   };
   requireAuthentication(options);
-  const served: HttpServer = await serveHttp(ready.server, options).catch((cause: unknown) => {
+  const served: HttpServer = await serveHttpOn(worker?.listener, ready.server, options).catch((cause: unknown) => {
     throw explainListenError(cause, options);
   });
   if (worker === undefined) {

@@ -1,14 +1,15 @@
-// Starts the workers that serve one port together, replaces those that end, and carries their bus. Connections are
-// distributed by node:cluster, one after the other, so that none is lost when a worker ends.
+// Starts the workers that serve one port together, replaces those that end, and carries their bus. How they get connections is in
+// shared-port.ts.
 
-import cluster, { type Worker as Child } from 'node:cluster';
+import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createMemoryExpiringStore } from '../../engine/expiring-store.ts';
 import type { StreamLogger } from '../../logging/logger.ts';
 import { ownProcess } from '../../transports/http/node/own-process.ts';
 import { BusRelay } from './bus-relay.ts';
-import { recoverConnections } from './lost-connections.ts';
-import { callStore, type FromWorker, relayTopics, type StoreCall, type ToWorker, workerVariable } from './worker.ts';
+import { SharedPort } from './shared-port.ts';
+import { callStore, type StoreCall, workerVariable } from './worker.ts';
+import { type FromWorker, type OpenedPort, relayTopics, type ToWorker } from './worker-messages.ts';
 
 /** So many failures in that time end the supervisor: something is wrong that a restart does not fix. */
 const maxFailures = 5;
@@ -36,10 +37,13 @@ class Supervisor {
   readonly #options: SuperviseOptions;
   readonly #giveUp: (code: number) => void;
   readonly #relay = new BusRelay();
-  readonly #children = new Set<Child>();
-  readonly #listening = new Set<Child>();
+  readonly #children = new Set<ChildProcess>();
+  readonly #listening = new Set<ChildProcess>();
   /** Workers that end as soon as another one listens in their place. */
-  readonly #leaving = new Set<Child>();
+  readonly #leaving = new Set<ChildProcess>();
+  /** The port of the workers that start now, and the address that they ask for: replaced workers may have other settings. */
+  #opening: { readonly address: string; readonly port: Promise<SharedPort> } | undefined;
+  #port: SharedPort | undefined;
   /** Times of the last failures. */
   #failures: number[] = [];
   #announced = false;
@@ -52,12 +56,11 @@ class Supervisor {
     const key = randomBytes(32).toString('base64');
     const store = createMemoryExpiringStore();
     this.#relay.serve(relayTopics.key, () => key);
+    this.#relay.serve(relayTopics.port, (address) => this.#openPort(...(address as [string, number])));
     this.#relay.serve(relayTopics.store, (call) => callStore(store, call as unknown as StoreCall));
   }
 
   start(): void {
-    const [, program, ...args] = process.argv;
-    cluster.setupPrimary({ exec: program as string, args });
     ownProcess(
       { close: async () => {} },
       () => this.#close(),
@@ -76,18 +79,20 @@ class Supervisor {
     this.#restarting = true;
     this.#options.logger.info('the workers are replaced one after the other');
     for (const child of [...this.#listening]) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
       const ended = new Promise((resolve) => child.once('exit', resolve));
-      if (!child.isDead()) child.process.kill('SIGTERM');
+      child.kill('SIGTERM');
       await ended;
     }
     this.#restarting = false;
   }
 
   /** `old`: the worker that it replaces, and that still serves. */
-  #fork(number: number, old?: Child): void {
-    const child = cluster.fork({ [workerVariable]: String(number) });
+  #fork(number: number, old?: ChildProcess): void {
+    const [, program, ...args] = process.argv;
+    const child = fork(program as string, args, { env: { ...process.env, [workerVariable]: String(number) } });
     this.#children.add(child);
-    recoverConnections(child);
+    let port: SharedPort | undefined;
     const leave = this.#relay.add({
       send: (message) => this.#tell(child, { bus: message }),
       onMessage: (listener) =>
@@ -97,8 +102,18 @@ class Supervisor {
     });
     child.on('message', (message: FromWorker) => {
       if ('bus' in message) return;
-      if (message.type === 'leaving') this.#onLeaving(child, number);
-      else this.#onListening(child, number, message.url, old);
+      switch (message.type) {
+        case 'leaving':
+          return this.#onLeaving(child, number);
+        case 'listening':
+          port = this.#port;
+          port?.add(child);
+          return this.#onListening(child, number, message.url, old);
+        case 'connection':
+          return port?.onResponse(child, message.number, message.accepted);
+        case 'closing':
+          return port?.remove(child);
+      }
     });
     // A worker that is killed while something is sent to it.
     child.on('error', (error) => this.#options.logger.debug('a worker cannot be reached', { worker: number, error }));
@@ -106,22 +121,42 @@ class Supervisor {
       leave();
       this.#onExit(child, number, code, signal, old);
     });
+    // Later than `exit`: nothing that it sent is still to be read.
+    child.once('close', () => port?.onEnd(child));
   }
 
-  #onLeaving(child: Child, number: number): void {
+  /** Opens the port for the first worker that asks for this address. */
+  async #openPort(host: string, port: number): Promise<OpenedPort> {
+    const address = `${host} ${port}`;
+    const before = this.#opening;
+    const opening = before?.address === address ? before : { address, port: SharedPort.open(host, port) };
+    this.#opening = opening;
+    try {
+      const opened = await opening.port;
+      if (this.#port !== opened) this.#port?.closeAfterLast();
+      this.#port = opened;
+      return { port: opened.port, reusePort: opened.reusePort };
+    } catch (error) {
+      if (this.#opening === opening) this.#opening = before === opening ? undefined : before;
+      const { code = '', message } = error as NodeJS.ErrnoException;
+      return { code, message };
+    }
+  }
+
+  #onLeaving(child: ChildProcess, number: number): void {
     if (this.#ending || this.#leaving.has(child)) return;
     this.#leaving.add(child);
     this.#fork(number, child);
   }
 
-  #onListening(child: Child, number: number, url: string, old: Child | undefined): void {
+  #onListening(child: ChildProcess, number: number, url: string, old: ChildProcess | undefined): void {
     this.#listening.add(child);
     // It was started when the others were told.
     if (this.#ending) return this.#tell(child, { type: 'drain', portIsShared: false });
     if (old !== undefined) this.#tell(old, { type: 'drain', portIsShared: true });
     const { count, onListening, logger } = this.#options;
     if (this.#announced) {
-      logger.info('a worker listens', { worker: number, pid: child.process.pid });
+      logger.info('a worker listens', { worker: number, pid: child.pid });
       return;
     }
     if (number === 1 && this.#children.size === 1) for (let next = 2; next <= count; next++) this.#fork(next);
@@ -130,7 +165,13 @@ class Supervisor {
     onListening(url);
   }
 
-  #onExit(child: Child, number: number, code: number | null, signal: string | null, old: Child | undefined): void {
+  #onExit(
+    child: ChildProcess,
+    number: number,
+    code: number | null,
+    signal: string | null,
+    old: ChildProcess | undefined,
+  ): void {
     this.#children.delete(child);
     const wasListening = this.#listening.delete(child);
     // Another one has been started in its place.
@@ -166,11 +207,12 @@ class Supervisor {
   async #close(): Promise<void> {
     if (this.#ending) return;
     this.#ending = true;
+    this.#port?.closeAfterLast();
     const children = [...this.#children];
     const ended = children.map((child) => new Promise((resolve) => child.once('exit', resolve)));
     this.#tellAll({ type: 'drain', portIsShared: false });
     const timer = setTimeout(() => {
-      for (const child of children) child.process.kill('SIGKILL');
+      for (const child of children) child.kill('SIGKILL');
     }, endTimeoutMs + this.#options.drainDelayMs);
     await Promise.all(ended);
     clearTimeout(timer);
@@ -180,7 +222,7 @@ class Supervisor {
     for (const child of this.#children) this.#tell(child, message);
   }
 
-  #tell(child: Child, message: ToWorker): void {
-    if (child.isConnected()) child.send(message as object);
+  #tell(child: ChildProcess, message: ToWorker): void {
+    if (child.connected) child.send(message as object);
   }
 }

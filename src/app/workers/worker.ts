@@ -1,33 +1,22 @@
 // The part of a worker: joins the bus of the process that started it, reports when it listens, and ends when it is told.
 
-import cluster from 'node:cluster';
+import type { Socket } from 'node:net';
 import type { StreamLogger } from '../../logging/logger.ts';
 import type { Json } from '../../protocol/model.ts';
 import type { Bus, ExpiringStore } from '../../protocol/ports.ts';
+import type { Listener } from '../../transports/http/node/listener.ts';
 import { type BusPort, type FromRelay, relayProcess, type ToRelay } from './bus-messages.ts';
+import { PassedConnections, type WorkerChannel } from './passed-connections.ts';
 import { joinBus } from './relayed-bus.ts';
+import { type OpenedPort, relayTopics, type ToWorker } from './worker-messages.ts';
 
 /** Set in the environment of a worker: its number. */
 export const workerVariable = 'MOORING_WORKER';
 
-/** From the supervisor to a worker. */
-export type ToWorker =
-  | { readonly bus: FromRelay }
-  /** `portIsShared`: other workers continue to serve. */
-  | { readonly type: 'drain'; readonly portIsShared: boolean }
-  | { readonly type: 'reload' };
-
-/** From a worker to the supervisor. */
-export type FromWorker =
-  | { readonly bus: ToRelay }
-  | { readonly type: 'listening'; readonly url: string }
-  /** It was told to end, and does so once another one listens in its place. */
-  | { readonly type: 'leaving' };
-
-/** Requests to the process of the relay. */
-export const relayTopics = { key: 'key', store: 'store' } as const;
-
 const requestTimeoutMs = 5_000;
+
+/** A message that cannot be sent: the event `disconnect` follows. */
+const ignoreError = (): void => {};
 
 /** `portIsShared`: other workers continue to serve. */
 type CloseWorker = (portIsShared: boolean) => Promise<void>;
@@ -41,6 +30,8 @@ export interface Worker {
   key(): Promise<Uint8Array>;
   /** In the memory of the supervisor: what no worker may forget. */
   readonly store: ExpiringStore;
+  /** Where its connections come from. */
+  readonly listener: Listener;
   listening(url: string): void;
   /** Leaves the other workers, when this one cannot start. */
   close(): Promise<void>;
@@ -55,9 +46,12 @@ export async function joinWorkers(processLogger: StreamLogger): Promise<Worker |
   const logger = processLogger.child({ worker: Number(number) });
   // Programs that this one starts are not workers.
   delete process.env[workerVariable];
-  const send = (message: FromWorker): void => {
-    if (process.connected === true) process.send?.(message);
+  const send: WorkerChannel['send'] = (message, onSent) => {
+    if (process.connected === true) process.send?.(message, undefined, undefined, onSent ?? ignoreError);
+    else onSent?.(new Error('the process that started this one has ended'));
   };
+  const onStartEnd = (): never => process.exit(1);
+  process.once('disconnect', onStartEnd);
   const port: BusPort<ToRelay, FromRelay> = {
     send: (message) => send({ bus: message }),
     onMessage: (listener) =>
@@ -74,13 +68,26 @@ export async function joinWorkers(processLogger: StreamLogger): Promise<Worker |
       return Buffer.from(key as string, 'base64');
     },
     store: relayedStore(bus),
+    listener: new PassedConnections({
+      send,
+      onConnection: (listener) =>
+        process.on('message', (message: ToWorker, socket: Socket | undefined) => {
+          if (!('bus' in message) && message.type === 'connection') listener(message.number, socket);
+        }),
+      openPort: async (...address) =>
+        (await bus.request(relayProcess, relayTopics.port, address, requestTimeoutMs)) as unknown as OpenedPort,
+    }),
     listening: (url) => send({ type: 'listening', url }),
     async close() {
       bus.close();
-      // Unlike process.disconnect, this does not end the process: it still has to report why it cannot start.
-      cluster.worker?.disconnect();
+      // The process has still to report why it cannot start.
+      process.off('disconnect', onStartEnd);
+      if (process.connected === true) process.disconnect();
     },
-    own: (close, reload) => ownWorker(close, reload, () => send({ type: 'leaving' }), logger),
+    own(close, reload) {
+      process.off('disconnect', onStartEnd);
+      ownWorker(close, reload, () => send({ type: 'leaving' }), logger);
+    },
   };
 }
 
@@ -138,9 +145,9 @@ function ownWorker(close: CloseWorker, reload: () => void, leave: () => void, lo
   process.on('message', (message: ToWorker) => {
     if ('bus' in message) return;
     if (message.type === 'drain') void exit(0, message.portIsShared);
-    else reload();
+    else if (message.type === 'reload') reload();
   });
-  process.on('disconnect', () => void exit(0));
+  process.on('disconnect', () => void exit(0, true));
   let signals = 0;
   process.on('SIGTERM', () => {
     if (++signals === 1) leave();
