@@ -177,3 +177,21 @@ test('with isolation, processes are limited: an idle one is stopped, and if all 
   stop.abort();
   await Promise.allSettled(busy);
 });
+
+test('a server whose call ends before the client has answered for its roots gets those of its configuration', async () => {
+  const roots = [{ uri: 'file:///configured' }];
+  const gateway = gatewayWith(started('one', { roots }));
+  const ended = new AbortController();
+  const client = await clientOf(closers, gateway.server, {
+    revision: '2025-11-25',
+    handlers: {
+      roots: async () => {
+        await new Promise((resolve) => ended.signal.addEventListener('abort', resolve));
+        return [{ uri: 'file:///too-late' }];
+      },
+    },
+  });
+  expect(await text(client, 'one__ask_roots')).toBe('asked');
+  await expect.poll(() => text(client, 'one__given_roots')).toBe(JSON.stringify({ roots }));
+  ended.abort();
+});

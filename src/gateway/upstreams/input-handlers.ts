@@ -50,7 +50,13 @@ export function inputHandlers({ asks: allowed, roots }: UpstreamConfig, asks: As
         const call = calls.find(context);
         const given = roots ?? [];
         if (call === undefined || call === 'ambiguous' || !call.asks.roots) return given;
-        return (await call.ask(rootsRequest(), context.signal)) as readonly Root[];
+        try {
+          return (await call.ask(rootsRequest(), context.signal)) as readonly Root[];
+        } catch (error) {
+          // Servers ask when they start, and the call that they were started for may end before its client has answered.
+          if (error instanceof InputFailure) return given;
+          throw error;
+        }
       },
     }),
   };

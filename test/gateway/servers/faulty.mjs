@@ -5,6 +5,7 @@ const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0
 const text = (value) => ({ content: [{ type: 'text', text: String(value) }] });
 const tool = (name, annotations) => ({ name, inputSchema: { type: 'object' }, ...(annotations && { annotations }) });
 let isMute = false;
+let givenRoots;
 
 const tools = [
   tool('pid'),
@@ -19,6 +20,8 @@ const tools = [
   tool('injected'),
   tool('huge'),
   tool('env'),
+  tool('ask_roots'),
+  tool('given_roots'),
 ];
 
 const calls = {
@@ -53,11 +56,21 @@ const calls = {
     void process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[]},"id":${id},"x":{}}\n`),
   huge: () => text('x'.repeat(2_000_000)),
   env: () => text(JSON.stringify(process.env)),
+  // Does not wait for the answer.
+  ask_roots: () => {
+    send({ id: 'roots', method: 'roots/list' });
+    return text('asked');
+  },
+  given_roots: () => text(JSON.stringify(givenRoots ?? null)),
 };
 
 createInterface({ input: process.stdin }).on('line', async (line) => {
-  const { id, method, params } = JSON.parse(line);
+  const { id, method, params, ...answer } = JSON.parse(line);
   if (id === undefined || isMute) return;
+  if (id === 'roots') {
+    givenRoots = answer.result ?? answer.error;
+    return;
+  }
   if (method === 'initialize') {
     const serverInfo = { name: 'faulty', version: '1.0.0' };
     send({ id, result: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo } });
