@@ -25,6 +25,22 @@ export function complaints(run: SuiteRun, allowances: readonly Allowance[] = [])
   return lines;
 }
 
+/**
+ * The complaints about a run that a direct run of the same server did not cause. An allowance may be unused: servers of others
+ * may do better than expected.
+ */
+export function worse(run: SuiteRun, direct: SuiteRun, allowances: readonly Allowance[] = []): string[] {
+  const known = new Set<string>();
+  for (const [scenario, checks] of direct.scenarios) {
+    for (const { id } of outcomes(checks)) known.add(`${scenario} / ${id}`);
+  }
+  const isKnown = (line: string): boolean => known.has(line.split(' ').slice(0, 3).join(' '));
+  for (const { scenario, check } of allowances) known.add(`${scenario} / ${check}`);
+  const missing = [...direct.scenarios.keys()].filter((name) => !run.scenarios.has(name));
+  const found = complaints(run).filter((line) => !isKnown(line));
+  return [...missing.map((name) => `${name}: was not run`), ...found];
+}
+
 /** The run without some scenarios, for features that a revision or transport does not have. */
 export function without(run: SuiteRun, excluded: Iterable<string>): SuiteRun {
   const scenarios = new Map(run.scenarios);

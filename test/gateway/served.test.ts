@@ -1,15 +1,14 @@
 // The same scenarios with processes and sockets: upstreams over stdio and HTTP, clients over HTTP and WebSocket, at the
 // addresses of single servers.
 import { afterAll, beforeAll } from 'vitest';
-import { createGateway, type Gateway } from '../../src/gateway/index.ts';
-import { createServer, type HttpServer, serveHttp } from '../../src/index.ts';
-import { everything } from '../../src/packs/everything/index.ts';
+import type { HttpServer } from '../../src/index.ts';
 import { connectMooring } from '../client/mooring-peer.ts';
 import { stdioSubject } from '../conformance/subject.ts';
 import type { Revision } from '../peers/peer.ts';
 import { describePeer } from '../peers/scenarios.ts';
 import { describeConcurrent } from '../support/concurrent-suites.ts';
-import { gatewayConfig, upstream } from './fixture.ts';
+import { upstream } from './fixture.ts';
+import { type ServedGateway, serveEverything, serveGateway } from './served-gateway.ts';
 
 const revisions: readonly Revision[] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
 const slugOf = (transport: string, up: Revision, down: Revision): string => `${transport}-${up}-${down}`;
@@ -20,13 +19,10 @@ const clients = { http: revisions, stdio: ['2025-11-25', '2026-07-28'] } as cons
 for (const transport of ['http', 'stdio'] as const) {
   describeConcurrent(`upstreams over ${transport}`, () => {
     let behind: HttpServer;
-    let gateway: Gateway;
-    let front: HttpServer;
+    let front: ServedGateway;
 
     beforeAll(async () => {
-      const server = createServer({ name: 'everything', version: '1.0.0' });
-      await server.use(everything());
-      behind = await serveHttp(server, { port: 0, graceMs: 100 });
+      behind = await serveEverything();
       const [command, ...args] = stdioSubject;
       const entry = transport === 'http' ? { url: behind.url } : { command, args };
       // One for each pair: the scenarios count the changes that they cause.
@@ -34,23 +30,16 @@ for (const transport of ['http', 'stdio'] as const) {
         clients[transport].map((down) => ({ up, slug: slugOf(transport, up, down) })),
       );
       const servers = pairs.map(({ up, slug }) => upstream(slug, { entry, revision: up, idleMs: 10_000 }));
-      gateway = createGateway(gatewayConfig(servers), { logger: false });
-      front = await serveHttp(gateway.server, {
-        port: 0,
-        graceMs: 100,
-        hosts: (path) => (path.startsWith('/mcp/') ? gateway.serverAt(path.slice('/mcp'.length)) : undefined),
-      });
+      front = await serveGateway(servers);
     });
     afterAll(async () => {
       await front.close();
-      await gateway.close();
       await behind.close();
     });
 
     for (const up of revisions) {
       for (const down of clients[transport]) {
-        const url = () => `${front.url}/s/${slugOf(transport, up, down)}`;
-        const open = () => connectMooring(url(), { revision: down });
+        const open = () => connectMooring(front.urlOf(slugOf(transport, up, down)), { revision: down });
         describePeer(`a server at ${up} with a client at ${down}`, down, open, up);
       }
     }
@@ -58,7 +47,7 @@ for (const transport of ['http', 'stdio'] as const) {
       'a server at 2025-11-25 with a client at 2026-07-28 over WebSocket',
       '2026-07-28',
       () => {
-        const url = `${front.url}/s/${slugOf(transport, '2025-11-25', '2026-07-28')}`;
+        const url = front.urlOf(slugOf(transport, '2025-11-25', '2026-07-28'));
         return connectMooring(url.replace(/^http/, 'ws'), { revision: '2026-07-28' });
       },
       '2025-11-25',
