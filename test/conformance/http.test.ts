@@ -6,7 +6,7 @@ import { complaints, without } from './outcome.ts';
 import { type PinnedRevision, startPinProxy } from './pin-proxy.ts';
 import { runServerSuite } from './run-suite.ts';
 
-const timeout = 120_000;
+const timeout = 300_000;
 
 describeConcurrentHttp('by handshake', (subject) => {
   test('over Streamable HTTP the one scenario of 2025-03-26 passes', { timeout }, async () => {

@@ -70,7 +70,7 @@ async function runSuite(side: Side, target: string[], suite: string, options: Ru
   const shared = [...target];
   if (options.specVersion) shared.push('--spec-version', options.specVersion);
   if (options.scenarioTimeoutMs) shared.push('--timeout', String(options.scenarioTimeoutMs));
-  const timeLimitMs = options.timeLimitMs ?? 180_000;
+  const timeLimitMs = options.timeLimitMs ?? 280_000;
 
   if (!options.scenarios) return runProcess(side, [...shared, '--suite', suite], timeLimitMs);
 

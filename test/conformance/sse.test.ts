@@ -8,7 +8,7 @@ import { runServerSuite } from './run-suite.ts';
 import { startSseBridge } from './sse-bridge.ts';
 import { type HttpSubject, startHttpSubject } from './subject.ts';
 
-const timeout = 120_000;
+const timeout = 300_000;
 let subject: HttpSubject;
 let bridge: Bridge;
 

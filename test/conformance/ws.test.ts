@@ -8,7 +8,7 @@ import { startPinProxy } from './pin-proxy.ts';
 import { runServerSuite } from './run-suite.ts';
 import { startWebSocketBridge } from './ws-bridge.ts';
 
-const timeout = 120_000;
+const timeout = 300_000;
 
 /** Tests with a server and a bridge of their own. */
 function describeBridged(title: string, declare: (url: () => string) => void): void {

@@ -13,7 +13,7 @@ import { isFullRun } from '../support/full.ts';
 import { upstream } from './fixture.ts';
 import { type ServedGateway, serveEverything, serveGateway } from './served-gateway.ts';
 
-const timeout = 240_000;
+const timeout = 300_000;
 const scenarioCount = { '2025-11-25': 33, '2026-07-28': 40 };
 type SuiteVersion = keyof typeof scenarioCount;
 const versions = Object.keys(scenarioCount) as SuiteVersion[];
