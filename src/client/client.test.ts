@@ -200,6 +200,17 @@ test('tools that misuse mirrored headers are left out where there are headers, a
   expect(await names(new ScriptedServer('stateless', answers))).toEqual(['bad', 'good']);
 });
 
+test('arguments as text keep their digits, and are sent on one line', async () => {
+  const server = new ScriptedServer('stateless', { 'tools/call': () => text('ok') });
+  const sent: string[] = [];
+  const client = await connect(server.target, {
+    onMessage: (direction, message) => direction === 'out' && sent.push(message),
+  });
+  await client.callTool('x', undefined, { argumentsText: '{\r\n  "id": 12345678901234567890,\n  "text": "a\\nb"\n}' });
+  expect(sent.at(-1)).toMatch(/"arguments":\{ +"id": 12345678901234567890, +"text": "a\\nb" \}/);
+  expect(sent.filter((message) => /[\r\n]/.test(message))).toEqual([]);
+});
+
 test('every request of the newest revision names revision, client and capabilities', async () => {
   const server = new ScriptedServer('stateless', { 'tools/call': () => text('ok') });
   const client = await connect(server.target, {

@@ -77,7 +77,7 @@ export interface ToolCallOptions extends CallOptions {
   readonly task?: 'never' | 'prefer' | undefined;
   /** The server created a task for this call: to show its status, or to keep its id. */
   readonly onTask?: ((task: TaskHandle) => void) | undefined;
-  /** Sent as the arguments as it is, so that integers beyond 2^53 keep their digits. JSON of an object. */
+  /** Sent as the arguments, so that integers beyond 2^53 keep their digits. JSON of an object. */
   readonly argumentsText?: string | undefined;
 }
 

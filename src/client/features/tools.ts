@@ -98,7 +98,8 @@ export class Tools {
   #prepare(name: string, args: JsonObject | undefined, options: ToolCallOptions | undefined): OutgoingCall {
     requireOffered(this.#kit, methods.callTool);
     const known = this.#known.get(name);
-    const text = options?.argumentsText ?? (args === undefined ? undefined : argumentsText(name, args));
+    const given = options?.argumentsText;
+    const text = given !== undefined ? onOneLine(given) : args === undefined ? undefined : argumentsText(name, args);
     const fields =
       text === undefined ? `"name":${JSON.stringify(name)}` : `"name":${JSON.stringify(name)},"arguments":${text}`;
     const checked = known?.tool.outputSchema !== undefined && this.#settings.validateOutput;
@@ -226,6 +227,11 @@ export class Tools {
 
 function isIdempotent(tool: Tool | undefined): boolean {
   return tool?.annotations?.readOnlyHint === true || tool?.annotations?.idempotentHint === true;
+}
+
+/** A message over stdio is one line. Strings of JSON contain no line breaks, so these are between its values. */
+function onOneLine(json: string): string {
+  return /[\r\n]/.test(json) ? json.replace(/[\r\n]+/g, ' ') : json;
 }
 
 function argumentsText(name: string, args: JsonObject): string {
