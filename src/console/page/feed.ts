@@ -61,7 +61,7 @@ function show(): void {
       rows.add(each);
       if (each.entries.some((entry) => entry.method?.endsWith('/list_changed') === true)) listsVersion.value += 1;
       if (each.now !== undefined) rates.value = each.now;
-      if (each.connection !== undefined) connection.value = each.connection;
+      if (each.connection !== undefined) setConnection(each.connection);
       if (each.calls.length > 0) updateCalls(each.calls);
       if (each.subscriptions !== undefined) {
         subscriptions.value = new Map(each.subscriptions.map((row) => [row.uri, row]));
@@ -69,6 +69,21 @@ function show(): void {
     }
     rowsVersion.value += 1;
   });
+}
+
+function setConnection(next: ConnectionState): void {
+  const isOpened = next.status === 'connected' && connection.value?.status !== 'connected';
+  connection.value = next;
+  // Only now the name of the server is known.
+  if (isOpened) void refreshState();
+}
+
+async function refreshState(): Promise<void> {
+  try {
+    state.value = await get<ConsoleState>('state');
+  } catch {
+    // The feed is lost, too, and says so; it loads the state when it is back.
+  }
 }
 
 function updateCalls(updates: readonly CallUpdate[]): void {

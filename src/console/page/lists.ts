@@ -2,13 +2,15 @@
 
 import { computed, effect, signal } from '@preact/signals';
 import type { Lists } from '../api.ts';
-import { feedStatus, listsVersion, state } from './feed.ts';
+import { connection, feedStatus, listsVersion, state } from './feed.ts';
 import { get } from './server.ts';
 
-/** The chosen revision; undefined: the newest. */
+/** The chosen revision; undefined: the newest of a server that runs here, the negotiated one of a server that is inspected. */
 export const chosenRevision = signal<string | undefined>(undefined);
 export const revisions = computed(() => [...(state.value?.revisions ?? [])].sort().reverse());
-export const revision = computed(() => chosenRevision.value ?? revisions.value[0]);
+/** Whether requests without a revision use the connection that was negotiated. */
+export const isNegotiated = computed(() => state.value?.mode === 'inspect');
+export const revision = computed(() => chosenRevision.value ?? (isNegotiated.value ? undefined : revisions.value[0]));
 export const lists = signal<Lists | undefined>(undefined);
 export const listsProblem = signal<string | undefined>(undefined);
 
@@ -30,6 +32,8 @@ async function load(of: string | undefined): Promise<void> {
 export function startLists(): void {
   effect(() => {
     listsVersion.value;
+    // A server that was away may offer something else.
+    connection.value?.status;
     if (feedStatus.value === 'connected') void load(revision.value);
   });
 }

@@ -2,9 +2,11 @@
 
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { Empty, Heading, Problem, Text } from '../components/basics.tsx';
+import { connection } from '../feed.ts';
 import { plural } from '../format.ts';
-import { chosenRevision, lists, listsProblem, revision, revisions } from '../lists.ts';
+import { chosenRevision, isNegotiated, lists, listsProblem, revision, revisions } from '../lists.ts';
 import { link, route } from '../router.ts';
 
 export interface CatalogEntry {
@@ -29,6 +31,10 @@ interface CatalogProps {
 export function Catalog({ title, screen, noun, entries, emptyText, detail }: CatalogProps): JSX.Element {
   const filter = useSignal('');
   const chosen = route.value.item;
+  // A link may lead to an entry far down the list.
+  useEffect(() => {
+    document.querySelector('.entries .is-chosen')?.scrollIntoView({ block: 'nearest' });
+  }, [chosen, entries.length > 0]);
   const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
   const shown = entries.filter((entry) => {
     const text = `${entry.name} ${entry.title ?? ''} ${entry.description ?? ''}`.toLowerCase();
@@ -66,7 +72,7 @@ export function Catalog({ title, screen, noun, entries, emptyText, detail }: Cat
         </section>
         <div class="catalog-detail">
           {chosen === undefined ? (
-            entries.length > 0 && <Empty title={`Choose one of the ${title.toLowerCase()}.`} />
+            entries.length > 0 && <Empty title={`Choose a ${noun} from the list.`} />
           ) : (
             <>
               <a class="back" href={link(screen)}>
@@ -131,11 +137,12 @@ function RevisionChooser(): JSX.Element | null {
     <label class="inline">
       <span>Revision</span>
       <select
-        value={revision.value}
+        value={chosenRevision.value ?? (isNegotiated.value ? '' : revision.value)}
         onChange={(event) => {
-          chosenRevision.value = event.currentTarget.value;
+          chosenRevision.value = event.currentTarget.value === '' ? undefined : event.currentTarget.value;
         }}
       >
+        {isNegotiated.value && <option value="">negotiated: {connection.value?.revision ?? 'none yet'}</option>}
         {revisions.value.map((each) => (
           <option key={each}>{each}</option>
         ))}

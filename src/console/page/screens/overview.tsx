@@ -2,8 +2,9 @@
 
 import type { JSX } from 'preact';
 import { Badge, CopyButton, Empty, Heading, Text } from '../components/basics.tsx';
-import { feedStatus, rates, rows, rowsVersion, state } from '../feed.ts';
+import { connection, feedStatus, rates, rows, rowsVersion, state } from '../feed.ts';
 import { dateTime, duration, number, rate, time } from '../format.ts';
+import { isNegotiated } from '../lists.ts';
 import { link } from '../router.ts';
 import { peerClass } from '../timeline/peer.tsx';
 
@@ -42,13 +43,14 @@ export function Overview(): JSX.Element {
             {dateTime(current.startedAt)}{' '}
             <span class="muted">({duration(Date.now() - new Date(current.startedAt).getTime())} ago)</span>
           </dd>
-          <dt>Revisions</dt>
+          <dt>{isNegotiated.value ? 'Revision' : 'Revisions'}</dt>
           <dd class="badges">
-            {current.revisions.map((each) => (
+            {/* What an inspected server supports is not known; the console can ask for any revision. */}
+            {(isNegotiated.value ? [connection.value?.revision ?? '–'] : current.revisions).map((each) => (
               <Badge key={each}>{each}</Badge>
             ))}
           </dd>
-          <dt>Rights here</dt>
+          <dt>Your rights</dt>
           <dd class="badges">
             {current.rights.map((each) => (
               <Badge key={each} tone="accent">
@@ -100,7 +102,7 @@ function Clients(): JSX.Element {
     <section class="card" aria-label="Clients">
       <h2>Clients</h2>
       {peers.length === 0 ? (
-        <Empty title="No client was seen yet.">
+        <Empty title="No client has connected yet.">
           <p>Connect one, or run a tool from here.</p>
         </Empty>
       ) : (
