@@ -237,6 +237,9 @@ export interface Validated {
 export interface CompleteRequest {
   readonly ref: JsonObject;
   readonly argument: { readonly name: string; readonly value: string };
+  /** The other values that were entered. */
+  readonly context?: { readonly [name: string]: string };
+  readonly revision?: string;
 }
 
 export interface SubscribeRequest {

@@ -185,9 +185,9 @@ export class Routes {
       return this.#source.validate?.(request) ?? missing('There is no server to ask');
     }),
     trying('POST', /^complete$/, async ({ body }) => {
-      const { ref, argument } = (await body()) as CompleteRequest;
-      const { client } = await this.#calls.clients.get();
-      const { values } = await client.complete({ ref, argument } as unknown as Parameters<typeof client.complete>[0]);
+      const { revision, ...request } = (await body()) as CompleteRequest;
+      const { client } = await this.#calls.clients.get(revision);
+      const { values } = await client.complete(request as unknown as Parameters<typeof client.complete>[0]);
       return { values };
     }),
     trying('POST', /^calls$/, async ({ user, body }) => {

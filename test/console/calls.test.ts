@@ -54,7 +54,10 @@ function toolServer(): Server {
   });
   server.resource('note://one', { name: 'one', read: () => 'first note' });
   server.prompt('hello', {
-    args: { who: { complete: (value) => ['Ada', 'Alan', 'Grace'].filter((name) => name.startsWith(value)) } },
+    args: {
+      who: { complete: (value) => ['Ada', 'Alan', 'Grace'].filter((name) => name.startsWith(value)) },
+      city: { required: false, complete: (_value, { who }) => [`home of ${who}`] },
+    },
     get: ({ who }) => `Say hello to ${who}`,
   });
   return server;
@@ -116,6 +119,9 @@ test('resources and prompts are read the same way, and arguments are completed',
   expect((await feed.call(get.call, 'done', 'failed')).resultText).toContain('Say hello to Ada');
   const request = { ref: { type: 'ref/prompt', name: 'hello' }, argument: { name: 'who', value: 'A' } };
   expect(await client.post('complete', request)).toEqual({ values: ['Ada', 'Alan'] });
+  // A completion may depend on what was entered before.
+  const second = { ...request, argument: { name: 'city', value: '' }, context: { who: 'Ada' } };
+  expect(await client.post('complete', second)).toEqual({ values: ['home of Ada'] });
 });
 
 test.for(withInput)('%s: an elicitation waits for the page and takes its answer', async (revision) => {

@@ -282,7 +282,7 @@ describe.skipIf(!hasBrowser)('the page of the console', () => {
     const { page, fake } = await start('#/timeline', { messages: 20 });
     const { port } = fake;
     await fake.close();
-    await page.getByText('The connection to the console is lost').waitFor();
+    await page.getByText('The connection to the server is lost').waitFor();
     const again = new FakeConsole({ messages: 30 });
     open.splice(0, 1, await again.open(port));
     await page.getByText('Live').waitFor();
@@ -306,7 +306,7 @@ describe.skipIf(!hasBrowser)('the page of the console', () => {
 
   test('without the right to try, nothing can be run', async () => {
     const { page } = await start('#/tools/fail', { state: { rights: ['view'] } });
-    await page.getByText('This console may look, but not call.').waitFor();
+    await page.getByText('This console is read-only: tools cannot be run from here.').waitFor();
     expect(await button(page, 'Run').count()).toBe(0);
   });
 

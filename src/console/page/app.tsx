@@ -199,7 +199,7 @@ function Notices(): JSX.Element {
       )}
       {feedStatus.value === 'lost' && (
         <Notice tone="bad">
-          <Icon name="warning" /> The connection to the console is lost. It is tried again until the server responds.
+          <Icon name="warning" /> The connection to the server is lost. Trying again until it responds.
         </Notice>
       )}
       {isTargetDown && (

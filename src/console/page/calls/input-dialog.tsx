@@ -61,7 +61,7 @@ function InputDialog({ call, input }: { call: string; input: PendingInput }): JS
 
 const titles = {
   'elicitation/create': 'The server asks for input',
-  'sampling/createMessage': 'The server asks for a message of a model',
+  'sampling/createMessage': 'The server asks for a message from a model',
   'roots/list': 'The server asks for roots',
 } as const;
 
@@ -110,6 +110,9 @@ function FormBody(props: BodyProps): JSX.Element {
       () => [],
     );
     issueCount.value = issues.length;
+    // The first of them may be out of sight.
+    if (issues.length > 0)
+      requestAnimationFrame(() => document.querySelector<HTMLElement>('dialog [aria-invalid="true"]')?.focus());
     if (issues.length === 0) props.onSubmit({ action: 'accept', content: JSON.parse(argumentsText) as JsonObject });
   };
   return (

@@ -9,6 +9,7 @@ import { calls } from '../feed.ts';
 import { bytes, duration, plural } from '../format.ts';
 import { type Json, parseJson } from '../forms/json-text.ts';
 import { link } from '../router.ts';
+import { shownScreens } from '../screens.ts';
 import { cancelCall, shownCalls } from './calls.ts';
 import { Content, ResourceContent } from './content.tsx';
 import { DataTable, tableOf } from './data-table.tsx';
@@ -46,7 +47,12 @@ export function Result({ place }: { place: string }): JSX.Element | null {
       )}
       {update.taskId !== undefined && (
         <p>
-          Runs as task <a href={link('tasks', update.taskId)}>{update.taskId}</a>
+          {isOpen ? 'Runs' : 'Ran'} as task{' '}
+          {shownScreens.value.some(({ name }) => name === 'tasks') ? (
+            <a href={link('tasks', update.taskId)}>{update.taskId}</a>
+          ) : (
+            <code>{update.taskId}</code>
+          )}
         </p>
       )}
       {update.resultText !== undefined && <ResultText text={update.resultText} issues={update.outputIssues} />}
@@ -56,7 +62,7 @@ export function Result({ place }: { place: string }): JSX.Element | null {
 
 const statusTexts = {
   running: ['accent', 'Running'],
-  'input-required': ['warning', 'Waits for input'],
+  'input-required': ['warning', 'Waiting for input'],
   done: ['good', 'Done'],
   failed: ['bad', 'Failed'],
   cancelled: ['neutral', 'Cancelled'],

@@ -5,6 +5,7 @@ import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type { JsonObject } from '../../api.ts';
 import { Text } from '../components/basics.tsx';
+import { revision } from '../lists.ts';
 import { post } from '../server.ts';
 
 interface CompletedInputProps {
@@ -14,6 +15,8 @@ interface CompletedInputProps {
   readonly required?: boolean;
   readonly reference: JsonObject;
   readonly value: string;
+  /** The values of the other fields, which completions may depend on. */
+  readonly others: Readonly<Record<string, string>>;
   readonly onChange: (value: string) => void;
 }
 
@@ -30,7 +33,8 @@ export function CompletedInput(props: CompletedInputProps): JSX.Element {
     const timer = setTimeout(() => {
       newest.current += 1;
       const own = newest.current;
-      post<{ values: readonly string[] }>('complete', { ref: reference, argument: { name, value } }).then(
+      const request = { ref: reference, argument: { name, value }, context: props.others };
+      post<{ values: readonly string[] }>('complete', { ...request, revision: revision.value }).then(
         (completed) => {
           if (own === newest.current) values.value = completed.values;
         },

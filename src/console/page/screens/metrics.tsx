@@ -89,7 +89,11 @@ function short(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
-const clock = (seconds: number): string => new Date(seconds * 1000).toLocaleTimeString('en-GB').slice(0, 5);
+/** Times of an axis: with seconds where its lines are less than a minute apart. */
+function clocks(values: readonly number[]): string[] {
+  const isFine = values.length > 1 && (values[1] as number) - (values[0] as number) < 60;
+  return values.map((seconds) => new Date(seconds * 1000).toLocaleTimeString('en-GB').slice(0, isFine ? 8 : 5));
+}
 
 interface ChartProps {
   readonly at: readonly number[];
@@ -132,7 +136,7 @@ function Chart({ at, columns }: ChartProps): JSX.Element {
           })),
         ],
         axes: [
-          { ...axis, values: (_, values) => values.map(clock) },
+          { ...axis, values: (_, values) => clocks(values), space: 64 },
           { ...axis, size: 56, values: (_, values) => values.map(short) },
         ],
       },

@@ -23,7 +23,7 @@ export function Resources(): JSX.Element {
     name: uri,
     title: text(item['title']) ?? text(item['name']),
     description: text(item['description']),
-    group: `${isTemplate ? 'Templates ' : ''}${/^[a-z][a-z0-9+.-]*:/i.exec(uri)?.[0] ?? ''}`,
+    group: `${/^[a-z][a-z0-9+.-]*:/i.exec(uri)?.[0] ?? ''}${isTemplate ? ' templates' : ''}`,
     marks: (
       <>
         {isTemplate && <Badge tone="accent">template</Badge>}
@@ -74,7 +74,7 @@ function Facts({ item }: { item: JsonObject | undefined }): JSX.Element | null {
 function Followed({ uri }: { uri: string }): JSX.Element | null {
   const row = subscriptions.value.get(uri);
   if (row === undefined) return null;
-  if (row.problem !== undefined) return <Badge tone="bad">not followed any more</Badge>;
+  if (row.problem !== undefined) return <Badge tone="bad">subscription ended</Badge>;
   return <Badge tone="good">{row.changes === 0 ? 'subscribed' : plural(row.changes, 'change')}</Badge>;
 }
 

@@ -46,7 +46,10 @@ function annotationsOf(tool: JsonObject): JsonObject {
   return typeof given === 'object' && given !== null ? (given as JsonObject) : {};
 }
 
-/** By the specification a tool that changes something is destructive unless it says that it is not. */
+/**
+ * Only a tool that says so: by the specification each tool without annotations is destructive, and a dialog for every call
+ * would be clicked away unread.
+ */
 const isDestructive = (tool: JsonObject): boolean => {
   const { readOnlyHint, destructiveHint } = annotationsOf(tool);
   return readOnlyHint !== true && destructiveHint === true;
@@ -164,7 +167,7 @@ function Tool({ tool }: { tool: JsonObject }): JSX.Element {
             )}
           </div>
         ) : (
-          <p class="muted">This console may look, but not call.</p>
+          <p class="muted">This console is read-only: tools cannot be run from here.</p>
         )}
       </form>
       {comparison.value === undefined ? <Result place={place} /> : <Comparison comparison={comparison.value} />}

@@ -87,7 +87,7 @@ function Upstream({ upstream, operate }: UpstreamProps): JSX.Element {
         <dd>{revision ?? '–'}</dd>
         <dt>Connections</dt>
         <dd>
-          {connections}, {plural(restarts, 'restart')}
+          {number(connections)} open, {plural(restarts, 'restart')}
           {pid !== undefined && `, process ${pid}`}
         </dd>
         <dt>Calls</dt>

@@ -37,13 +37,14 @@ export function ValuesForm({ fields, reference, values, onChange }: ValuesFormPr
   };
   const formTab = (): JSX.Element => (
     <div class="fields">
-      {fields.length === 0 && <p class="hint">There is nothing to enter.</p>}
+      {fields.length === 0 && <p class="hint">It takes no arguments.</p>}
       {fields.map((field) => (
         <CompletedInput
           key={field.name}
           {...field}
           reference={reference}
           value={values[field.name] ?? ''}
+          others={Object.fromEntries(Object.entries(values).filter(([name]) => name !== field.name))}
           onChange={(value) =>
             onChange(Object.fromEntries(Object.entries({ ...values, [field.name]: value }).filter(isGiven)))
           }

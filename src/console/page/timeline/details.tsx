@@ -96,7 +96,7 @@ function Message({ title, entry }: { title: string; entry: FeedEntry }): JSX.Ele
       </header>
       {isCut && (
         <p class="muted">
-          The text is cut.{' '}
+          The text was cut.{' '}
           {!isWanted && (
             <button type="button" class="link" onClick={() => setWanted(true)}>
               Load all of it
