@@ -4,9 +4,11 @@
 
 import { isObject } from '../protocol/json-rpc.ts';
 import { metaKeys } from '../protocol/meta.ts';
+import { SlotSet } from '../protocol/slot-set.ts';
 import type { FeedEntry } from './api.ts';
 import { BoundedMap } from './bounded-map.ts';
 import type { Capture } from './capture.ts';
+import { type OpenRequest, OpenRequests } from './open-requests.ts';
 import { clientLabel, type FeedPeer, Peers } from './peers.ts';
 import { Rates } from './rates.ts';
 import { Ring, type RingLimits } from './ring.ts';
@@ -38,12 +40,6 @@ const maxNameChars = 300;
 type Json = { readonly [key: string]: unknown };
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-interface OpenRequest {
-  readonly entry: FeedEntry;
-  readonly progressToken: unknown;
-  readonly atMs: number;
-}
-
 export class Feed {
   readonly ring: Ring;
   readonly peers = new Peers();
@@ -52,9 +48,10 @@ export class Feed {
   #last = 0;
   #atMs = 0;
   #at = '';
-  readonly #open = new BoundedMap<number, OpenRequest>(maxOpen);
-  /** Requests by id, where an HTTP exchange carries them. */
-  readonly #exchanges = new WeakMap<object, Map<string, number>>();
+  /** Of all peers. */
+  readonly #open = new SlotSet<OpenRequest>();
+  /** Those that an HTTP exchange carries. */
+  readonly #exchanges = new WeakMap<object, OpenRequests>();
   readonly #states = new BoundedMap<string, string>(maxGroups);
   readonly #tasks = new BoundedMap<string, string>(maxGroups);
   readonly #listeners = new Set<(entry: FeedEntry) => void>();
@@ -106,13 +103,12 @@ export class Feed {
 
   clear(): void {
     this.ring.clear();
-    this.#open.clear();
+    for (const request of this.#open.values()) this.#close(request);
   }
 
   /** The group of a client's request that has no response yet. */
   openGroup(observation: Pick<Observation, 'peer' | 'exchange'>, id: unknown): string | undefined {
-    const number = this.#openRequests(observation, 'in').get(keyOf(id));
-    return number === undefined ? undefined : this.#open.get(number)?.entry.group;
+    return this.#openRequests(observation, 'in').get(idOf(id))?.entry.group;
   }
 
   #publish(entry: FeedEntry): void {
@@ -160,7 +156,7 @@ export class Feed {
   #describe(entry: Mutable<FeedEntry>, message: Json, observation: Observation): void {
     const { id, method } = message;
     const hasId = typeof id === 'string' || typeof id === 'number';
-    if (hasId) entry.id = typeof id === 'string' ? id.slice(0, maxNameChars) : id;
+    if (hasId) entry.id = idOf(id) as string | number;
     if (typeof method === 'string') {
       entry.method = method.slice(0, maxNameChars);
       const params = isObject(message['params']) ? message['params'] : {};
@@ -182,17 +178,23 @@ export class Feed {
     entry.group =
       observation.group ?? this.#groupOf(params) ?? this.#surroundingGroup(entry, observation) ?? `g${entry.number}`;
     this.#describePeer(entry, params, peer);
-    const open = this.#openRequests(observation, entry.direction);
-    if (open.size >= maxOpenRequests) {
-      const [oldest, number] = open.entries().next().value as [string, number];
-      open.delete(oldest);
-      this.#open.delete(number);
-    }
-    open.set(keyOf(entry.id), entry.number);
+    const among = this.#openRequests(observation, entry.direction);
+    const id = entry.id as string | number;
+    const same = among.get(id);
+    if (same !== undefined) this.#close(same);
+    if (among.size >= maxOpenRequests) this.#closeOldest(among.values());
+    if (this.#open.size >= maxOpen) this.#closeOldest(this.#open.values());
     const meta = params['_meta'];
     const progressToken = isObject(meta) ? meta['progressToken'] : undefined;
-    if (progressToken !== undefined) open.set(progressKey(progressToken), entry.number);
-    this.#open.set(entry.number, { entry, progressToken, atMs: performance.now() });
+    const request: OpenRequest = { id, entry, progressToken, atMs: performance.now(), among, slot: -1 };
+    among.add(request);
+    request.slot = this.#open.add(request);
+  }
+
+  /** Forgets several at once, so that those that follow need not look for the oldest again. */
+  #closeOldest(requests: OpenRequest[]): void {
+    requests.sort((a, b) => a.entry.number - b.entry.number);
+    for (const request of requests.slice(0, Math.ceil(requests.length / 8))) this.#close(request);
   }
 
   /** A retry carries the state of the round before; what is about a task names it. */
@@ -211,10 +213,7 @@ export class Feed {
   #surroundingGroup(entry: FeedEntry, observation: Observation): string | undefined {
     if (entry.direction !== 'out') return undefined;
     const open = this.#openRequests(observation, 'in');
-    // One request is there once, or twice if it has a progress token.
-    if (open.size > 2) return undefined;
-    const [number, second = number] = open.values();
-    return number !== undefined && number === second ? this.#open.get(number)?.entry.group : undefined;
+    return open.size === 1 ? open.values()[0]?.entry.group : undefined;
   }
 
   #describePeer(entry: FeedEntry, params: Json, peer: FeedPeer): void {
@@ -236,12 +235,12 @@ export class Feed {
   #openRequests(
     { exchange, peer }: Pick<Observation, 'peer' | 'exchange'>,
     direction: FeedEntry['direction'],
-  ): Map<string, number> {
+  ): OpenRequests {
     if (direction === 'out') return peer.requestsOut;
     if (exchange === undefined) return peer.requestsIn;
     let open = this.#exchanges.get(exchange);
     if (open === undefined) {
-      open = new Map();
+      open = new OpenRequests();
       this.#exchanges.set(exchange, open);
     }
     return open;
@@ -257,20 +256,18 @@ export class Feed {
     const isProgress = method === 'notifications/progress';
     // Progress is about a request of the other side, a cancellation about one of the sender.
     const open = this.#openRequests(observation, isProgress ? opposite(entry.direction) : entry.direction);
-    const number = open.get(isProgress ? progressKey(params['progressToken']) : keyOf(params['requestId']));
-    const request = number === undefined ? undefined : this.#open.get(number);
-    if (number === undefined || request === undefined) return;
+    const request = isProgress ? open.withToken(params['progressToken']) : open.get(idOf(params['requestId']));
+    if (request === undefined) return;
     if (request.entry.group !== undefined) entry.group = request.entry.group;
     if (isProgress) return;
-    entry.requestEntry = number;
+    entry.requestEntry = request.entry.number;
     entry.outcome = 'cancelled';
-    this.#close(open, number, request);
+    this.#close(request);
   }
 
-  #close(open: Map<string, number>, number: number, { entry, progressToken }: OpenRequest): void {
-    open.delete(keyOf(entry.id));
-    if (progressToken !== undefined) open.delete(progressKey(progressToken));
-    this.#open.delete(number);
+  #close(request: OpenRequest): void {
+    request.among.delete(request);
+    this.#open.delete(request.slot, request);
   }
 
   // Responses.
@@ -279,14 +276,13 @@ export class Feed {
     const { result, error } = message;
     const asked = opposite(entry.direction);
     const open = this.#openRequests(observation, asked);
-    const number = open.get(keyOf(entry.id));
-    const request = number === undefined ? undefined : this.#open.get(number);
+    const request = open.get(entry.id);
     entry.outcome = outcomeOf(message);
     if (isObject(error) && typeof error['code'] === 'number') entry.code = error['code'];
-    if (number === undefined || request === undefined) return;
-    this.#close(open, number, request);
+    if (request === undefined) return;
+    this.#close(request);
     const { method, name, group } = request.entry;
-    entry.requestEntry = number;
+    entry.requestEntry = request.entry.number;
     if (method !== undefined) entry.method = method;
     if (name !== undefined) entry.name = name;
     if (group !== undefined) entry.group = group;
@@ -320,8 +316,8 @@ function nameOf(params: Json): string | undefined {
   return typeof found === 'string' ? found.slice(0, maxNameChars) : undefined;
 }
 
-const keyOf = (id: unknown): string => `${typeof id} ${id}`;
-const progressKey = (token: unknown): string => `progress ${typeof token} ${token}`;
+/** Long ids are cut; requests and responses alike, so that they still find each other. */
+const idOf = (id: unknown): unknown => (typeof id === 'string' ? id.slice(0, maxNameChars) : id);
 
 /** States can be long; their ends differ. */
 const stateKey = (state: string): string => `${state.length} ${state.slice(-128)}`;

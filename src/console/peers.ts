@@ -4,6 +4,7 @@ import type { SessionInfo } from '../engine/ports.ts';
 import type { Peer } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import type { PeerInfo } from './api.ts';
+import { OpenRequests } from './open-requests.ts';
 
 /** Stops clients that connect again and again from filling the memory. */
 const maxPeers = 1_000;
@@ -21,10 +22,10 @@ export class FeedPeer {
   session: SessionInfo | undefined;
   /** The connection, for those that have one. */
   connection: Peer | undefined;
-  /** Requests to the peer that have no response yet: id to entry number. */
-  readonly requestsOut = new Map<string, number>();
+  /** Requests to the peer that have no response yet. */
+  readonly requestsOut = new OpenRequests();
   /** Requests of the peer that have no response yet. */
-  readonly requestsIn = new Map<string, number>();
+  readonly requestsIn = new OpenRequests();
 
   constructor(number: number, info: Omit<PeerInfo, 'number'>) {
     this.number = number;

@@ -3,11 +3,11 @@
 
 import { WireError, wireErrors } from '../protocol/errors.ts';
 import type { Inbound, Outlet, Peer, SessionChannel, SessionState } from '../protocol/exchange.ts';
+import { IdTable, type ReadonlyIdTable } from '../protocol/id-table.ts';
 import { type JsonRpcResponse, parseMessage, requestText } from '../protocol/json-rpc.ts';
 import type { RequestId } from '../protocol/model.ts';
 import type { EngineCall } from './call.ts';
 import { CallQueue } from './call-queue.ts';
-import { CallsInFlight, type ReadonlyCallsInFlight } from './calls-in-flight.ts';
 import { ClientRequests } from './client-requests.ts';
 import type { Call } from './contract.ts';
 import { InputRequestError } from './input-requests/input-request-error.ts';
@@ -19,7 +19,7 @@ import type { ServerState } from './server-state.ts';
 import type { Session } from './session.ts';
 import { SessionChanges } from './session-changes.ts';
 
-const noCalls: ReadonlyCallsInFlight = new CallsInFlight();
+const noCalls: ReadonlyIdTable<EngineCall> = new IdTable<EngineCall>();
 
 export class EngineChannel implements SessionChannel, ReceivingChannel {
   readonly server: ServerState;
@@ -32,7 +32,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
   /** It is a connection that observers were notified of. An HTTP session that has a stream is none. */
   #connected: boolean;
   readonly key: string | undefined;
-  #inFlight: CallsInFlight | undefined;
+  #inFlight: IdTable<EngineCall> | undefined;
   session: Session | undefined;
   draining = false;
   #requests: ClientRequests | undefined;
@@ -75,7 +75,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
   }
 
   /** Calls that did not end in the turn in which they started. Most do end in it and are not tracked. */
-  get inFlight(): ReadonlyCallsInFlight {
+  get inFlight(): ReadonlyIdTable<EngineCall> {
     return this.#inFlight ?? noCalls;
   }
 
@@ -211,7 +211,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
 
   track(call: EngineCall): void {
     if (this.inFlight.get(call.id) === call) return;
-    (this.#inFlight ??= new CallsInFlight()).add(call);
+    (this.#inFlight ??= new IdTable<EngineCall>()).add(call);
     if (this.messageLength > smallRequest) this.server.pending.add(call);
     // Before the other listeners: they may look at what is in flight.
     const { onSettled } = call;

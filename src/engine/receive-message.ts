@@ -3,6 +3,7 @@
 
 import { WireError, wireErrors } from '../protocol/errors.ts';
 import type { Inbound, Outlet } from '../protocol/exchange.ts';
+import type { ReadonlyIdTable } from '../protocol/id-table.ts';
 import {
   classifyMessage,
   isRequestId,
@@ -16,7 +17,6 @@ import type { Codec } from '../protocol/revisions/index.ts';
 import { checkLengths, checkPhase, findFeature, isLong } from './admission.ts';
 import { BatchOutlet } from './batch.ts';
 import { EngineCall, type OwnChannel } from './call.ts';
-import type { ReadonlyCallsInFlight } from './calls-in-flight.ts';
 import { smallRequest } from './pending-requests.ts';
 import type { CallRedirect } from './ports.ts';
 import { runCall } from './run-call.ts';
@@ -24,7 +24,7 @@ import { runCall } from './run-call.ts';
 /** The channel that receives a message. */
 export interface ReceivingChannel extends OwnChannel {
   /** Calls that did not end in the turn in which they started. */
-  readonly inFlight: ReadonlyCallsInFlight;
+  readonly inFlight: ReadonlyIdTable<EngineCall>;
   /** Text length of the message that is being received; in a batch, the average of its messages. */
   messageLength: number;
   /** Starts a call when the limit of calls that run at a time allows. */

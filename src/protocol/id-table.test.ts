@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest';
-import type { RequestId } from '../protocol/model.ts';
-import type { EngineCall } from './call.ts';
-import { CallsInFlight } from './calls-in-flight.ts';
+import { IdTable } from './id-table.ts';
+import type { RequestId } from './model.ts';
 
-const callWith = (id: RequestId): EngineCall => ({ id }) as EngineCall;
-const idsOf = (calls: CallsInFlight): RequestId[] => calls.values().map(({ id }) => id);
+interface Entry {
+  readonly id: RequestId;
+}
+
+const callWith = (id: RequestId): Entry => ({ id });
+const idsOf = (calls: IdTable<Entry>): RequestId[] => calls.values().map(({ id }) => id);
 
 test('calls are found by numbers and by texts, which differ', () => {
-  const calls = new CallsInFlight();
+  const calls = new IdTable<Entry>();
   const [number, text] = [callWith(1), callWith('1')];
   calls.add(number);
   calls.add(text);
@@ -18,7 +21,7 @@ test('calls are found by numbers and by texts, which differ', () => {
 });
 
 test('ids that share a slot are told apart, however far from each other they are', () => {
-  const calls = new CallsInFlight();
+  const calls = new IdTable<Entry>();
   const ids = [0, 8, -8, 2 ** 40, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 1024, 5];
   const all = ids.map(callWith);
   for (const call of all) calls.add(call);
@@ -31,15 +34,15 @@ test('ids that share a slot are told apart, however far from each other they are
 });
 
 test('a long call stays while thousands of others come and go', () => {
-  const calls = new CallsInFlight();
+  const calls = new IdTable<Entry>();
   const long = callWith(3);
   calls.add(long);
-  const others: EngineCall[] = [];
+  const others: Entry[] = [];
   for (let id = 4; id < 5_000; id++) {
     const call = callWith(id);
     calls.add(call);
     others.push(call);
-    if (others.length > 100) calls.delete(others.shift() as EngineCall);
+    if (others.length > 100) calls.delete(others.shift() as Entry);
   }
   expect(calls.get(3)).toBe(long);
   expect(calls.size).toBe(101);
@@ -47,7 +50,7 @@ test('a long call stays while thousands of others come and go', () => {
 });
 
 test('a call is only deleted by itself, not by another with its id', () => {
-  const calls = new CallsInFlight();
+  const calls = new IdTable<Entry>();
   for (const id of [7, 'seven']) {
     calls.add(callWith(id));
     calls.delete(callWith(id));
