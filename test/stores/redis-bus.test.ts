@@ -76,6 +76,18 @@ describe.skipIf(!hasRedis())('the bus of Redis', { concurrent: true }, () => {
     await expect(a.bus.request(b.bus.process, 'topic', null, 20_000)).rejects.toThrow('has ended');
   });
 
+  test('a process that the others took for one that has ended joins again, and is up to date when it has', async ({ expect }) => {
+    const name = newName();
+    const [a, b] = [await join(name), await join(name)];
+    await a.bus.publish('topic', 'the last one');
+    const lastEntry = () => redis.command('XREVRANGE', `${b.prefix}bus`, '+', '-', 'COUNT', '1');
+    expect(await lastEntry()).toContain('the last one');
+    await redis.command('HDEL', `${b.prefix}processes`, b.bus.process);
+    await expect.poll(lastEntry).toContain('joined');
+    await expect.poll(() => performance.now() - b.bus.freshAtMs).toBeLessThan(1_000);
+    await expect.poll(() => a.bus.processes.has(b.bus.process)).toBe(true);
+  });
+
   test('a process that was killed is noticed after some seconds, and requests to it fail', async ({ expect }) => {
     const name = newName();
     const [a, b] = [await join(name), await joinThrough(name)];

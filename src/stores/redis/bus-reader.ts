@@ -29,6 +29,8 @@ export interface BusReceiver {
   receive(message: BusMessage, from: string, number: number, position: number | undefined): void;
   /** Messages may have been missed. */
   gap(): void;
+  /** Messages cannot be read at the moment. */
+  lost(): void;
 }
 
 export class BusReader {
@@ -75,6 +77,7 @@ export class BusReader {
         retryMs = firstRetryMs;
       } catch (error) {
         if (this.#closed) return;
+        this.#receiver.lost();
         this.#logger.debug('messages of other processes could not be read', { error });
         await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
         retryMs = Math.min(retryMs * 2, maxRetryMs);

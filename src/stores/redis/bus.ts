@@ -54,6 +54,9 @@ export class RedisBus implements Bus {
   #past: PastMessage[] | undefined = [];
   #pastFrom = 0;
   #epoch = '';
+  /** Set while the others may not know this process, so that they do not wait for it. */
+  #unknownSinceMs: number | undefined;
+  #rejoins = 0;
 
   /** Joins the other processes. `reader`: a connection of its own, since it waits most of the time. */
   static async join(redis: RedisConnection, reader: RedisConnection, options: RedisBusOptions): Promise<RedisBus> {
@@ -93,15 +96,28 @@ export class RedisBus implements Bus {
       {
         receive: (message, from, number, position) => this.#receive(message, from, number, position),
         gap: () => this.#gap(),
+        lost: () => this.#members.connectionLost(),
       },
       this.#logger,
     );
-    this.#members.start((processes) => this.#setProcesses(processes));
+    this.#members.start(
+      (processes) => this.#setProcesses(processes),
+      () => this.#rejoin(),
+    );
     setTimeout(() => {
       this.#past = undefined;
     }, pastMs).unref();
     // The others must know this process before a client sends them something for it.
     await this.#publishMessage({ type: 'joined' });
+  }
+
+  /** The others have taken this process for one that has ended. What they did meanwhile has been read when this has. */
+  #rejoin(): void {
+    const rejoin = ++this.#rejoins;
+    this.#unknownSinceMs ??= this.freshAtMs;
+    void this.#publishMessage({ type: 'joined' }).then(() => {
+      if (rejoin === this.#rejoins) this.#unknownSinceMs = undefined;
+    });
   }
 
   /** Reads what was published lately, newest first. Returns the newest entry. */
@@ -131,7 +147,7 @@ export class RedisBus implements Bus {
   }
 
   get freshAtMs(): number {
-    return this.#reader.freshAtMs;
+    return this.#unknownSinceMs ?? Math.min(this.#reader.freshAtMs, this.#members.freshUntilMs);
   }
 
   get epoch(): string {

@@ -32,6 +32,17 @@ test('with a bus that is up to date the store is asked once', () => {
   expect(checked.isCurrent(it, 100_500)).toBe(false);
 });
 
+test('while the bus is not up to date, the store is asked each time, also right after it has answered', () => {
+  const { bus } = fakeBus();
+  const checked = new CheckedSessions(bus);
+  const it = session();
+  bus.freshAtMs = 8_000;
+  it.checkedAtMs = 10_000;
+  expect(checked.isCurrent(it, 10_001)).toBe(false);
+  bus.freshAtMs = 9_900;
+  expect(checked.isCurrent(it, 10_002)).toBe(true);
+});
+
 test('a changed session is looked up again by every request until the store has answered', () => {
   const { bus } = fakeBus();
   const checked = new CheckedSessions(bus);

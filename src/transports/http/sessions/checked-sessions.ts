@@ -39,9 +39,9 @@ export class CheckedSessions {
     // Requests that arrive before the store has answered must ask it too.
     if (this.#changed.size > 0 && this.#changed.delete(session.key)) session.checkedAtMs = Number.NEGATIVE_INFINITY;
     if (session.checkedAtMs <= this.#since) return false;
-    if (nowMs - session.checkedAtMs < maxCheckAgeMs) return true;
-    const bus = this.#bus;
-    return bus !== undefined && nowMs - bus.freshAtMs < maxCheckAgeMs;
+    // With a bus, another process waits for this one before it reports that a session has ended, unless it has taken this one for one
+    // that has ended itself. Then the bus is not fresh, and the store is asked each time.
+    return nowMs - (this.#bus?.freshAtMs ?? session.checkedAtMs) < maxCheckAgeMs;
   }
 
   /** Whether a session is served although the store could not be asked: it was not ended a short while ago. */
