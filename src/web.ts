@@ -46,7 +46,7 @@ export type {
   TaskEvent,
 } from './engine/ports.ts';
 export { createServer, Server, type ServerOptions } from './engine/server.ts';
-export type { ChangeSource } from './engine/shared-changes.ts';
+export type { ChangeSource, Refresh } from './engine/shared-changes.ts';
 export type { ExternalWork } from './engine/tasks/external-work.ts';
 export { createMemoryTaskStore, type MemoryTaskStoreOptions } from './engine/tasks/memory-store.ts';
 export type { TaskApi, TaskFilter } from './engine/tasks/task-api.ts';

@@ -246,7 +246,7 @@ export class ServerState implements CallServer {
     this.#capabilities = undefined;
     this.lists.forget(kind);
     // What is registered in one process is not in the others, so their clients are not notified.
-    this.changes.publish({ kind: list });
+    if (this.shared?.isRefreshing(list) !== true) this.changes.publish({ kind: list });
   }
 
   #expire(call: Call): void {

@@ -58,7 +58,7 @@ import { warnOfContentList, warnOfToolName } from './registration-warnings.ts';
 import { isThenable, runAgain } from './run-call.ts';
 import { ServerState } from './server-state.ts';
 import { Session } from './session.ts';
-import type { ChangeSource } from './shared-changes.ts';
+import type { ChangeSource, Refresh } from './shared-changes.ts';
 import { TaskApi } from './tasks/task-api.ts';
 import { checkTasksOptions, type TasksOptions } from './tasks/task-options.ts';
 
@@ -306,6 +306,10 @@ export class Server implements SessionHost {
   }
   resourcesChanged(source?: ChangeSource): void {
     this.#state.announce({ kind: 'resources' }, undefined, source);
+  }
+  /** Calls `refresh` when another process on the bus has announced that change of a list, before the clients of this one are notified. */
+  onRemoteChange(kind: 'tools' | 'prompts' | 'resources', refresh: Refresh): void {
+    this.#state.shared?.onRemoteChange(kind, refresh);
   }
 
   /** What is registered, for packs that show or search it. */

@@ -4,6 +4,7 @@
 import { monotonicMs } from '../protocol/clock.ts';
 import type { Principal } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/json-rpc.ts';
+import type { Logger } from '../protocol/logger.ts';
 import type { Json } from '../protocol/model.ts';
 import type { Bus } from '../protocol/ports.ts';
 import type { ChangeNotification } from '../protocol/revisions/index.ts';
@@ -25,6 +26,7 @@ interface AnnouncingServer {
   maySee(announcement: AnnouncedChange, principal: Principal | undefined): boolean;
   /** Discards what is cached of the list. */
   forgetList(kind: ListKind): void;
+  readonly logger: Logger | undefined;
   /** Whether a server that is mounted here, named by its path, lets a caller read a resource. */
   mountAllows(path: readonly string[], uri: string): AudienceTest;
 }
@@ -46,6 +48,12 @@ const spreadMs = 5_000;
  */
 const maxRepeated = 10;
 const repeatedMs = 50;
+
+/** Reads again what another process has changed. */
+export type Refresh = () => void | Promise<void>;
+
+/** Clients are notified after this time at the latest: a database that does not respond must not hold all changes back. */
+const refreshMs = 5_000;
 
 /** How much later than the first process another one may notice the same change. */
 const noticeMs = 2_000;
@@ -70,6 +78,11 @@ export class SharedChanges {
   #received: number;
   /** After a gap: the clients of this process have been notified up to here, until they are told to read everything. */
   #gapFrom: number | undefined;
+  readonly #refreshes = new Map<ListKind, Refresh[]>();
+  /** Changes that follow wait for this, so that their order stays. */
+  #refreshing: Promise<void> | undefined;
+  /** The lists that are being read again. */
+  #refreshed: readonly ListKind[] = [];
 
   constructor(server: AnnouncingServer, bus: Bus) {
     this.#server = server;
@@ -149,12 +162,59 @@ export class SharedChanges {
     if (received === undefined) return;
     const { kind, source } = received;
     if (source === 'each-process' && this.#isRepeated(JSON.stringify(data), from)) return;
+    const isRefreshed = kind !== 'resource' && from !== this.bus.process && this.#refreshes.has(kind);
+    if (isRefreshed || this.#refreshing !== undefined) {
+      this.#afterRefresh(isRefreshed ? [kind] : [], () => this.#announce(received, position));
+    } else this.#announce(received, position);
+  }
+
+  #announce(received: ReceivedChange, position: number): void {
+    const { kind } = received;
     if (this.#server.changes.idle) this.#announced = this.#received;
     this.#received = position;
     if (kind !== 'resource') this.#server.forgetList(kind);
     const { change, audiences } = this.#remember(received, position);
     if (this.#recent.length > maxRecent * 2) this.#forgetOldest();
     this.#server.changes.publish(change, audiences?.[0]);
+  }
+
+  /** Calls `refresh` when another process has announced a change of a list, before clients are notified of it. */
+  onRemoteChange(kind: ListKind, refresh: Refresh): void {
+    this.#refreshes.set(kind, [...(this.#refreshes.get(kind) ?? []), refresh]);
+  }
+
+  #afterRefresh(kinds: readonly ListKind[], then: () => void): void {
+    const all = kinds.flatMap((kind) => this.#refreshes.get(kind) ?? []);
+    const done = (this.#refreshing ?? Promise.resolve())
+      .then(() => {
+        this.#refreshed = kinds;
+        return Promise.all(all.map((refresh) => this.#refresh(refresh)));
+      })
+      .then(() => {
+        this.#refreshed = [];
+        if (this.#refreshing === done) this.#refreshing = undefined;
+        then();
+      });
+    this.#refreshing = done;
+  }
+
+  /** Whether a list is being read again, after which clients are notified of it in any case. */
+  isRefreshing(kind: ListKind): boolean {
+    return this.#refreshed.includes(kind);
+  }
+
+  async #refresh(refresh: Refresh): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(new Error(`It did not end within ${refreshMs} ms`)), refreshMs);
+    });
+    try {
+      await Promise.race([refresh(), late]);
+    } catch (error) {
+      this.#server.logger?.error('a list that another process has changed could not be read again', { error });
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Whether another process has announced the same change: the one that was first announces all that follow soon. */
@@ -181,7 +241,9 @@ export class SharedChanges {
     this.#from = this.bus.position + 1;
     for (const kind of listKinds) this.#server.forgetList(kind);
     if (isAnnounced) return;
-    const timer = setTimeout(() => this.#announceAll(), Math.random() * spreadMs);
+    const announceAll = (): void =>
+      this.#refreshes.size === 0 ? this.#announceAll() : this.#afterRefresh(listKinds, () => this.#announceAll());
+    const timer = setTimeout(announceAll, Math.random() * spreadMs);
     (timer as { unref?: () => void }).unref?.();
   }
 
@@ -194,7 +256,8 @@ export class SharedChanges {
   /** The clients of this process have been notified of all changes up to this position. */
   get position(): number {
     if (this.#gapFrom !== undefined) return this.#gapFrom;
-    return this.#server.changes.idle ? this.bus.position : this.#announced;
+    if (!this.#server.changes.idle) return this.#announced;
+    return this.#refreshing === undefined ? this.bus.position : this.#received;
   }
 
   /** Notifications of what a session follows and was changed after a position; each change once. */

@@ -74,6 +74,43 @@ test('a change that is announced all the time is published less often, and the l
   await expect.poll(() => atB.length).toBe(told + 1);
 });
 
+test('a list that another process has changed is read again before clients are notified, and later changes follow', async () => {
+  const [a, b] = [await start(), await start()];
+  const order = await follow(b.server, ['memo://1']);
+  let read: () => void = () => {};
+  b.server.onRemoteChange('tools', async () => {
+    order.push('reads');
+    await new Promise<void>((resolve) => {
+      read = resolve;
+    });
+    b.server.tool('new', { run: () => 'new' });
+    order.push('has read');
+  });
+  a.server.toolsChanged();
+  a.server.resourceUpdated('memo://1');
+  await expect.poll(() => order).toEqual(['reads']);
+  // Nothing that is known here has reached its clients yet.
+  expect(b.server.changesPosition).toBeLessThan(b.bus.position);
+  read();
+  await settled(a.server, b.server);
+  expect(order).toEqual(['reads', 'has read', 'notifications/tools/list_changed', 'memo://1']);
+  // What this process announces itself is there already.
+  b.server.toolsChanged();
+  await settled(a.server, b.server);
+  expect(order.slice(4)).toEqual(['notifications/tools/list_changed']);
+});
+
+test('clients are notified of a list that could not be read again', async () => {
+  const [a, b] = [await start(), await start()];
+  const atB = await follow(b.server, []);
+  b.server.onRemoteChange('tools', () => {
+    throw new Error('no database');
+  });
+  a.server.toolsChanged();
+  await settled(a.server, b.server);
+  expect(atB).toEqual(['notifications/tools/list_changed']);
+});
+
 test('a change that each process notices is announced once, also if only one of them notices it', async () => {
   const [a, b] = [await start(), await start()];
   const [atA, atB] = [await follow(a.server, ['memo://1']), await follow(b.server, ['memo://1'])];
