@@ -1,11 +1,11 @@
 // Several servers with one key that share a Redis, each with connections of its own, as if each were a process on another machine.
 
 import { randomBytes } from 'node:crypto';
-import { createServer, type HttpOptions, type Server, serveHttp } from '../../src/index.ts';
+import { type HttpOptions, type Server, serveHttp } from '../../src/index.ts';
 import { openRedis, type RedisOptions, type RedisStores } from '../../src/stores/redis/index.ts';
 import { HttpTestClient } from './http-client.ts';
 import { type RedisServer, startRedis } from './redis.ts';
-import { noted, type Replica, type ReplicaGroup } from './replicas.ts';
+import { type CreateServer, noted, type Replica, type ReplicaGroup, serverWith } from './replicas.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 export interface RedisReplica extends Replica {
@@ -26,8 +26,16 @@ export class RedisReplicas implements ReplicaGroup {
     this.redis = redis;
   }
 
-  async start(
+  start(
     install: (server: Server) => void,
+    options: HttpOptions = {},
+    settings: Partial<RedisOptions> = {},
+  ): Promise<RedisReplica> {
+    return this.startServer(serverWith(install), options, settings);
+  }
+
+  async startServer(
+    create: CreateServer,
     options: HttpOptions = {},
     settings: Partial<RedisOptions> = {},
   ): Promise<RedisReplica> {
@@ -38,8 +46,7 @@ export class RedisReplicas implements ReplicaGroup {
     const tasks = { store: stores.tasks };
     const { bus } = stores;
     // What is logged while Redis is away would only be noise.
-    const server = createServer({ name: 'replica', version: '1', logger: false, key: this.#key, store, bus, tasks });
-    install(server);
+    const server = create({ logger: false, key: this.#key, store, bus, tasks });
     const { sharedEventLog, monitor } = stores;
     const http = await serveHttp(server, { port: 0, graceMs: 100, sharedEventLog, monitors: [monitor], ...options });
     const client = new HttpTestClient(http.port);

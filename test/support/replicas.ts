@@ -1,7 +1,14 @@
 // Several servers with one key, one store and one bus, as if each were a process of its own, for tests of what crosses between them.
 import { randomBytes } from 'node:crypto';
 import { createMemoryExpiringStore } from '../../src/engine/expiring-store.ts';
-import { createServer, type HttpOptions, type HttpServer, type Server, serveHttp } from '../../src/index.ts';
+import {
+  createServer,
+  type HttpOptions,
+  type HttpServer,
+  type Server,
+  type ServerOptions,
+  serveHttp,
+} from '../../src/index.ts';
 import type { Bus, ExpiringStore } from '../../src/protocol/ports.ts';
 import { TestBuses, type TestProcess } from './bus.ts';
 import { both, EventReader, HttpTestClient } from './http-client.ts';
@@ -36,6 +43,17 @@ class StoreOfProcess implements ExpiringStore {
   }
 }
 
+export type CreateServer = (shared: Partial<ServerOptions>) => Server;
+
+/** A server with the features that `install` adds. */
+export const serverWith =
+  (install: (server: Server) => void): CreateServer =>
+  (shared) => {
+    const server = createServer({ name: 'replica', version: '1', ...shared });
+    install(server);
+    return server;
+  };
+
 /** Servers that share everything, whatever connects them. */
 export interface ReplicaGroup {
   /** Streams of a server that has ended can be resumed. */
@@ -45,6 +63,8 @@ export interface ReplicaGroup {
   /** What was stored last, by kind of key. */
   readonly written: ReadonlyMap<string, unknown>;
   start(install: (server: Server) => void, options?: HttpOptions): Promise<Replica>;
+  /** `create`: makes the server with what it shares. */
+  startServer(create: CreateServer, options?: HttpOptions): Promise<Replica>;
   close(): Promise<void>;
 }
 
@@ -88,11 +108,14 @@ export class Replicas implements ReplicaGroup {
     this.written,
   );
 
-  async start(install: (server: Server) => void, options: HttpOptions = {}): Promise<Replica> {
+  start(install: (server: Server) => void, options: HttpOptions = {}): Promise<Replica> {
+    return this.startServer(serverWith(install), options);
+  }
+
+  async startServer(create: CreateServer, options: HttpOptions = {}): Promise<Replica> {
     const joined = await this.buses.join();
     const store = new StoreOfProcess(this.store);
-    const server = createServer({ name: 'replica', version: '1', key: this.#key, store, bus: joined.bus });
-    install(server);
+    const server = create({ key: this.#key, store, bus: joined.bus });
     const http = await serveHttp(server, { port: 0, graceMs: 100, ...options });
     const client = new HttpTestClient(http.port);
     const kill = (): void => {

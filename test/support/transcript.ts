@@ -2,7 +2,6 @@
 // test/transcripts/README.md; anyone can read a transcript without reading this.
 
 import type { Server } from '../../src/engine/server.ts';
-import type { Channel } from '../../src/protocol/exchange.ts';
 import { validateMessage } from './validate-message.ts';
 
 export interface Story {
@@ -13,6 +12,8 @@ export interface Story {
 
 const revisionNames = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
 const stateless = '2026-07-28';
+/** How long a message may take. */
+const patienceMs = 20_000;
 
 /** Splits a file into stories. A heading names revisions, a range of them ("2024-11-05 .. 2025-06-18") or "all". */
 export function parseTranscript(text: string): Story[] {
@@ -41,9 +42,37 @@ function parseRevisions(names: string): string[] {
   });
 }
 
+/** The connection of one story. `receive` gets each message of the server as text. */
+export type ConnectStory = (receive: (text: string) => void) => StoryConnection;
+
+export interface StoryConnection {
+  /** Messages come on several streams, so that their order is not known. */
+  readonly isUnordered?: boolean;
+  /** Resolves when the next message may be sent. */
+  send(text: string): void | Promise<void>;
+  /** The connection has been opened by `initialize` and `notifications/initialized`. */
+  opened?(): Promise<void>;
+  close(): void;
+}
+
+/** A connection within the process. */
+export const inMemory =
+  (server: Server): ConnectStory =>
+  (receive) => {
+    const push = (text: string): boolean => {
+      receive(text);
+      return true;
+    };
+    const end = (text: string | undefined): void => {
+      if (text !== undefined) receive(text);
+    };
+    const channel = server.connect({ transport: 'memory' }, { duplex: true, push, end });
+    return { send: (text) => channel.receiveText(text), close: () => channel.close() };
+  };
+
 /** Plays one story at one revision. Throws with the line that went wrong. */
-export async function play(story: Story, revision: string, server: Server): Promise<void> {
-  const player = new Player(revision, server);
+export async function play(story: Story, revision: string, connect: ConnectStory): Promise<void> {
+  const player = new Player(revision, connect);
   try {
     for (const line of story.lines) {
       try {
@@ -60,31 +89,26 @@ export async function play(story: Story, revision: string, server: Server): Prom
 
 class Player {
   readonly #revision: string;
-  readonly #channel: Channel;
+  readonly #connection: StoryConnection;
   readonly #received: string[] = [];
   /** What was asked under which id, and at which revision the answer is due. */
   readonly #asked = new Map<unknown, { readonly method: string; readonly revision: string }>();
   readonly #bound = new Map<string, unknown>();
   #arrived: () => void = () => {};
 
-  constructor(revision: string, server: Server) {
+  constructor(revision: string, connect: ConnectStory) {
     this.#revision = revision;
-    const take = (text: string | undefined): boolean => {
-      if (text !== undefined) this.#received.push(text);
+    this.#connection = connect((text) => {
+      this.#received.push(text);
       this.#arrived();
-      return true;
-    };
-    this.#channel = server.connect(
-      { transport: 'memory' },
-      { duplex: true, push: take, end: (text) => void take(text) },
-    );
+    });
   }
 
   async step(mark: string, text: string): Promise<void> {
     if (mark === '@') return this.#hello(text);
     if (mark === '.') return this.#silence();
     if (mark === '<') return this.#expect(text);
-    this.#send(text);
+    await this.#send(text);
   }
 
   /** Opens the conversation the way the revision does; the stateless one has no opening. */
@@ -99,20 +123,21 @@ class Player {
       capabilities,
       clientInfo: { name: 'transcript', version: '1.0.0' },
     };
-    this.#send(JSON.stringify({ jsonrpc: '2.0', id: 'hello', method: 'initialize', params }));
+    await this.#send(JSON.stringify({ jsonrpc: '2.0', id: 'hello', method: 'initialize', params }));
     await this.#next();
-    this.#send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+    await this.#send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+    await this.#connection.opened?.();
   }
 
-  #send(text: string): void {
-    if (!text.startsWith('{') && !text.startsWith('[')) return this.#channel.receiveText(text);
+  #send(text: string): void | Promise<void> {
+    if (!text.startsWith('{') && !text.startsWith('[')) return this.#connection.send(text);
     const message = this.#fill(JSON.parse(text)) as Record<string, unknown>;
     if (typeof message['method'] === 'string') {
       const claims = JSON.stringify(message['params'] ?? {}).includes(`protocolVersion":"${stateless}`);
       const revision = claims && message['method'] !== 'initialize' ? stateless : this.#revision;
       this.#asked.set(message['id'], { method: message['method'], revision });
     }
-    this.#channel.receiveText(JSON.stringify(message));
+    return this.#connection.send(JSON.stringify(message));
   }
 
   /** Puts bound values in; on the stateless revision every request gets its envelope unless it brings one. */
@@ -146,14 +171,30 @@ class Player {
   }
 
   async #expect(text: string): Promise<void> {
-    const received = await this.#next();
+    const deadline = Date.now() + patienceMs;
+    for (let at = 0; ; at++) {
+      while (this.#received.length <= at) await this.#more(deadline);
+      const received = this.#received[at] as string;
+      const bound = new Map(this.#bound);
+      const difference = this.#differenceOf(received, text);
+      if (difference === undefined) {
+        this.#received.splice(at, 1);
+        return;
+      }
+      if (this.#connection.isUnordered !== true) throw new Error(difference);
+      this.#bound.clear();
+      for (const [name, value] of bound) this.#bound.set(name, value);
+    }
+  }
+
+  #differenceOf(received: string, expected: string): string | undefined {
     const message = JSON.parse(received) as { [key: string]: unknown };
     const asked = this.#asked.get(message['id']);
     const findings = validateMessage(asked?.revision ?? this.#revision, message, asked?.method);
     if (findings.length > 0)
       throw new Error(`${received}\nis not what the revision allows:\n  ${findings.join('\n  ')}`);
-    const difference = this.#compare(message, JSON.parse(text), '');
-    if (difference !== undefined) throw new Error(`${difference}\nexpected ${text}\nreceived ${received}`);
+    const difference = this.#compare(message, JSON.parse(expected), '');
+    return difference && `${difference}\nexpected ${expected}\nreceived ${received}`;
   }
 
   /** "*" is anything, "$name" binds or must equal what was bound, "..." lets further members pass. */
@@ -196,18 +237,21 @@ class Player {
   }
 
   async #next(): Promise<string> {
-    const deadline = Date.now() + 20_000;
-    while (this.#received.length === 0) {
-      if (Date.now() > deadline) throw new Error('the server says nothing');
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, 100);
-        this.#arrived = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
+    const deadline = Date.now() + patienceMs;
+    while (this.#received.length === 0) await this.#more(deadline);
     return this.#received.shift() as string;
+  }
+
+  /** Resolves when a message may have arrived. */
+  async #more(deadline: number): Promise<void> {
+    if (Date.now() > deadline) throw new Error(`the server says nothing more than ${this.#received.join(' ')}`);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, 100);
+      this.#arrived = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   /** Nothing is said now; a few turns of the event loop make sure. */
@@ -221,6 +265,6 @@ class Player {
   }
 
   close(): void {
-    this.#channel.close();
+    this.#connection.close();
   }
 }

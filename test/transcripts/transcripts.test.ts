@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'vitest';
-import { parseTranscript, play } from '../support/transcript.ts';
+import { inMemory, parseTranscript, play } from '../support/transcript.ts';
 import { taskServer, transcriptServer } from './server.ts';
 
 const folder = import.meta.dirname;
@@ -12,7 +12,7 @@ for (const file of readdirSync(folder).filter((each) => each.endsWith('.transcri
     for (const story of parseTranscript(readFileSync(`${folder}/${file}`, 'utf8'))) {
       for (const revision of story.revisions) {
         const server = file === 'tasks.transcript' ? taskServer : transcriptServer;
-        test(`${revision}: ${story.title}`, () => play(story, revision, server()));
+        test(`${revision}: ${story.title}`, () => play(story, revision, inMemory(server())));
       }
     }
   });
