@@ -11,14 +11,16 @@ export interface ScheduleProgram extends Program {
   close(): Promise<void>;
 }
 
-/** Serves the profile `everything` with the plugin on a free port, and waits until it listens. */
+/** Serves the profile `everything` with the plugin on a free port, and waits until it listens. `settings`: of its configuration file. */
 export async function startScheduleProgram(
   args: readonly string[] = ['--workers', '2'],
   env: Record<string, string> = {},
+  settings: object = {},
 ): Promise<ScheduleProgram> {
   const folder = mkdtempSync(join(tmpdir(), 'mooring-scale-'));
   const config = join(folder, 'mooring.json');
-  writeFileSync(config, JSON.stringify({ profile: 'everything', plugins: [{ source: plugin }] }), { mode: 0o600 });
+  const all = { profile: 'everything', plugins: [{ source: plugin }], ...settings };
+  writeFileSync(config, JSON.stringify(all), { mode: 0o600 });
   const own = { MOORING_CONFIG: config, MOORING_DATA: join(folder, 'data'), ...env };
   const program = startProgram(['--http', '--port', '0', ...args], own);
   const close = async (): Promise<void> => {
