@@ -37,7 +37,7 @@ export interface ClientConnectionEvents {
   readonly seen: ((direction: 'in' | 'out', text: string) => void) | undefined;
   readonly telemetry: ClientTelemetry | undefined;
   /** The server sent something that is not a protocol message. */
-  unexpected(transport: Transport, what: string): void;
+  unexpected(transport: Transport, what: string, kind: 'text' | 'message'): void;
 }
 
 const none: readonly never[] = [];
@@ -236,10 +236,10 @@ export class ClientConnection implements TransportListener {
     };
   }
 
-  reportUnexpected(what: string): void {
+  reportUnexpected(what: string, kind: 'text' | 'message' = 'text'): void {
     this.#unexpected++;
     this.#lastUnexpected = what;
-    this.#events.unexpected(this.transport, what);
+    this.#events.unexpected(this.transport, what, kind);
   }
 
   /** What else was noticed, as the end of a sentence. */
@@ -264,7 +264,7 @@ export class ClientConnection implements TransportListener {
     const call = this.#pending.take(id);
     if (call === undefined) {
       // A late response to a cancelled request is expected; a response to an unknown id is not.
-      if (!this.#pending.wasUsed(id)) this.reportUnexpected(`a response to id ${id}, which is unknown`);
+      if (!this.#pending.wasUsed(id)) this.reportUnexpected(`a response to id ${id}, which is unknown`, 'message');
       return;
     }
     call.id = 0;
@@ -295,12 +295,13 @@ export class ClientConnection implements TransportListener {
     const what = isErrorObject(error) ? `the error "${clean(error.message)}" (${error.code})` : 'a response';
     this.reportUnexpected(
       id === undefined || id === null ? `${what} without an id` : `${what} to id ${JSON.stringify(id)}`,
+      'message',
     );
   }
 
   #serverRequest(id: RequestId, method: string, params: JsonObject, during: OutgoingCall | undefined): void {
     if (this.codec?.inputRequests === 'retry')
-      this.reportUnexpected(`a request (${clean(method, 60)}), which this revision does not have`);
+      this.reportUnexpected(`a request (${clean(method, 60)}), which this revision does not have`, 'message');
     else this.#serverRequests.serve(id, method, params, this.codec, during?.options);
   }
 
@@ -348,7 +349,7 @@ export class ClientConnection implements TransportListener {
   }
 
   #unexpectedText(text: string): void {
-    this.reportUnexpected(`"${clean(text, 120)}"`);
+    this.reportUnexpected(`"${clean(text, 120)}"`, /^\s*[[{]/.test(text) ? 'message' : 'text');
   }
 
   // Ends.

@@ -125,8 +125,11 @@ export interface ConnectOptions {
   /**
    * The server sent something that is not a protocol message: a log line on its stdout, for example. It is ignored, and
    * reported once per `connect()`. Default: the logger, otherwise a process warning for a server that was started here.
+   * `kind`: whether it looks like a message that is not valid, or is other text.
    */
-  readonly onUnexpectedOutput?: (what: string) => void;
+  readonly onUnexpectedOutput?: (what: string, kind: 'text' | 'message') => void;
+  /** Reports everything to `onUnexpectedOutput`, not only the first. */
+  readonly reportsAllOutput?: boolean;
   /** Spans and metrics of this connection; see `clientTelemetry` in "mooring/telemetry". */
   readonly telemetry?: ClientTelemetry;
   readonly logger?: Logger;

@@ -1,5 +1,5 @@
 // Reports output of a server that is not a protocol message. Such output is ignored, so that a server which logs to
-// stdout still works, and reported once, so that its author learns about it.
+// stdout still works, and reported once, unless all of it is wanted, so that its author learns about it.
 
 import type { Logger } from '../protocol/logger.ts';
 import type { ConnectOptions } from './options.ts';
@@ -7,22 +7,22 @@ import type { Transport } from './transports/transport.ts';
 
 /** A function that reports the first unexpected output to the handler, the logger or the process. */
 export function reportUnexpectedOutput(
-  { onUnexpectedOutput, logger }: ConnectOptions,
+  { onUnexpectedOutput, reportsAllOutput = false, logger }: ConnectOptions,
   fallback: Logger,
-): (transport: Transport, what: string) => void {
+): (transport: Transport, what: string, kind: 'text' | 'message') => void {
   let reported = false;
-  return ({ kind, address }, what) => {
-    if (reported) return;
+  return ({ kind: transport, address }, what, kind) => {
+    if (reported && !(reportsAllOutput && onUnexpectedOutput !== undefined)) return;
     reported = true;
     if (onUnexpectedOutput !== undefined) {
       try {
-        onUnexpectedOutput(what);
+        onUnexpectedOutput(what, kind);
       } catch (error) {
         fallback.error('onUnexpectedOutput failed', { error });
       }
     } else if (logger !== undefined) {
       logger.warn('the server sent something that is not a protocol message', { server: address, what });
-    } else if (kind === 'stdio') {
+    } else if (transport === 'stdio') {
       process.emitWarning(
         `The server ${JSON.stringify(address)} writes to stdout what is not a protocol message: ${what}. It was ignored; servers log to stderr.`,
         { type: 'McpServerWarning', code: 'MCP_STDOUT' },

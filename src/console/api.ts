@@ -308,6 +308,8 @@ export interface UpstreamRow {
   readonly p99Ms?: number;
   readonly pid?: number;
   readonly noise?: string;
+  /** How many of its messages were not valid; absent if all were. */
+  readonly invalidMessages?: number;
   readonly stderr?: string;
   /** Its tools, and their names for clients; without one a tool is hidden, or withheld until it is accepted. */
   readonly tools: readonly { readonly original: string; readonly exposed?: string; readonly withheld?: true }[];

@@ -10,6 +10,8 @@ import { clientOf, gatewayConfig, upstream } from './fixture.ts';
 
 const closers = useClosers(afterEach);
 
+const noLists = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
+
 type Fields = Readonly<Record<string, unknown>>;
 type Answer = (params: Fields, send: (message: object) => void, id: number) => Fields | undefined;
 
@@ -210,4 +212,68 @@ test('what a client sends in _meta stays at the gateway, except the trace contex
   const sent = JSON.stringify(requests.find(({ method }) => method === 'tools/call'));
   expect(sent).toContain('00-a-b-01');
   expect(sent).not.toContain('of the client');
+});
+
+test('an upstream that keeps sending messages that are not valid is degraded; lines of text are only shown', async () => {
+  const bad = scripted({
+    'tools/list': () => ({ tools: [tool('print'), tool('confuse')] }),
+    'tools/call': ({ name }, send) => {
+      for (let n = 0; n < 10 && name === 'confuse'; n++) send({ id: 1_000_000 + n, result: {} });
+      return { content: [] };
+    },
+  });
+  const gateway = gatewayWith(bad);
+  const client = await clientOf(closers, gateway.server);
+  await client.listTools();
+  await client.callTool('bad__print');
+  expect(gateway.status()[0]).toMatchObject({ state: 'ready' });
+  await client.callTool('bad__confuse');
+  await expect
+    .poll(() => gateway.status()[0])
+    .toMatchObject({
+      state: 'degraded',
+      reason: expect.stringContaining('not valid'),
+      invalidMessages: 10,
+    });
+  expect(gateway.status()[1]).toMatchObject({ slug: 'good', state: 'ready' });
+});
+
+test('results that are none count as messages that are not valid', async () => {
+  const bad = scripted({
+    'tools/list': () => ({ tools: [tool('work')] }),
+    'tools/call': () => ({ content: ['none'] }),
+  });
+  const gateway = gatewayWith(bad);
+  const client = await clientOf(closers, gateway.server);
+  await client.listTools();
+  for (let n = 0; n < 10; n++) await client.callTool('bad__work').catch(() => {});
+  expect(gateway.status()[0]).toMatchObject({ state: 'degraded', invalidMessages: 10 });
+});
+
+test('the status shows how long calls take, and how many wait for a connection', async () => {
+  let open: (() => void) | undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  const bad = scripted({ 'tools/list': () => ({ tools: [tool('work')] }), 'tools/call': () => ({ content: [] }) });
+  const slow = (): Transport => {
+    const transport = bad();
+    return { ...transport, open: async (listener) => opened.then(() => transport.open(listener)) };
+  };
+  const cache = {
+    read: () => ({ lists: { ...noLists, tools: [{ name: 'work', inputSchema: {} }] }, atMs: 0 }),
+    write: () => {},
+  };
+  const gateway = createGateway(gatewayConfig([upstream('bad', { revision: '2025-06-18' })]), {
+    logger: false,
+    target: () => slow,
+    cache,
+  });
+  closers.push(() => gateway.close());
+  const client = await clientOf(closers, gateway.server);
+  const call = client.callTool('bad__work');
+  await expect.poll(() => gateway.status()[0]).toMatchObject({ state: 'starting', inFlight: 1, queued: 1 });
+  expect(gateway.status()[0]).not.toHaveProperty('p50Ms');
+  open?.();
+  await call;
+  const [status] = gateway.status();
+  expect(status).toMatchObject({ inFlight: 0, queued: 0, p50Ms: expect.any(Number), p99Ms: expect.any(Number) });
 });

@@ -8,7 +8,8 @@ import { table } from '../ui/table.ts';
 
 const help = `Usage: mooring gateway status [--pid N] [--json]
 
-Shows the servers of every gateway of yours that runs: their state, since when, restarts, calls in progress.
+Shows the servers of every gateway of yours that runs: their state, since when, restarts, calls in progress, calls that wait
+for a connection, and how long half of the last calls (p50) and 99 of 100 (p99) took.
 
 Options:
   --pid N      only the gateway with this process id
@@ -57,6 +58,9 @@ function print(servers: readonly Status[], out: Output): void {
     { title: 'revision', text: ({ revision }: Status) => revision ?? '' },
     { title: 'restarts', text: ({ restarts }: Status) => String(restarts) },
     { title: 'calls', text: ({ inFlight }: Status) => String(inFlight) },
+    { title: 'queued', text: ({ queued }: Status) => String(queued) },
+    { title: 'p50', text: ({ p50Ms }: Status) => (p50Ms === undefined ? '' : `${p50Ms} ms`) },
+    { title: 'p99', text: ({ p99Ms }: Status) => (p99Ms === undefined ? '' : `${p99Ms} ms`) },
     { title: 'pid', text: ({ pid }: Status) => (pid === undefined ? '' : String(pid)) },
     { title: 'reason', text: ({ reason }: Status) => lineForTerminal(reason ?? '', 300) },
   ];

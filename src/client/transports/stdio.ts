@@ -91,6 +91,7 @@ export class StdioTransport implements Transport {
               reason === 'too-large'
                 ? `a line of more than ${this.#maxMessageBytes} bytes`
                 : 'a line that is not UTF-8',
+              'message',
             );
         },
       },

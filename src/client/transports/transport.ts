@@ -30,7 +30,7 @@ export interface TransportListener {
   /** A user must sign in before a message can be sent: time limits are paused until the returned function is called. */
   pauseTimeouts(): () => void;
   /** Something unexpected that is not a failure yet; shown if a failure follows. */
-  reportUnexpected(what: string): void;
+  reportUnexpected(what: string, kind?: 'text' | 'message'): void;
 }
 
 /** A way to reach a server. Opened once; a new connection is a new transport. */

@@ -47,7 +47,7 @@ export async function callTool(
     });
     return toResult(await inline, slug, expose);
   } catch (error) {
-    if (isUnknownTool(error)) upstream.listsOutdated();
+    upstream.failed(error);
     return toolFailure(error, slug, ctx);
   }
 }
@@ -69,10 +69,6 @@ function failure(text: string): ToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }
 
-function isUnknownTool(error: unknown): boolean {
-  return (error as { readonly serverError?: { readonly code?: unknown } }).serverError?.code === -32602;
-}
-
 /** Reads a resource. `exposed`: the URI as the client named it. */
 export async function readResource(
   target: FeatureTarget,
@@ -86,6 +82,7 @@ export async function readResource(
     );
     return mapReadResult(value, target.expose, target.upstream.config.isolation !== 'shared');
   } catch (error) {
+    target.upstream.failed(error);
     throw toWireError(error, target.upstream.slug, exposed);
   }
 }
@@ -103,6 +100,7 @@ export async function getPrompt(
     );
     return mapPromptResult(value, target.expose);
   } catch (error) {
+    target.upstream.failed(error);
     throw toWireError(error, target.upstream.slug);
   }
 }
@@ -121,6 +119,7 @@ export async function complete(
     );
     return value;
   } catch (error) {
+    target.upstream.failed(error);
     throw toWireError(error, target.upstream.slug);
   }
 }

@@ -65,6 +65,8 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
   connection: UpstreamConnection | undefined;
   slot = 0;
   order = 0;
+  sentAtMs = 0;
+  hasAsked = false;
   /** The upstream works on it as a task. */
   #isTask = false;
   #taskId: string | undefined;
@@ -191,6 +193,7 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
       this.unavailable = [...this.unavailable, request];
       throw new InputFailure('unavailable', `The client cannot be asked for ${describeInputRequest(request)}`);
     }
+    this.hasAsked = true;
     await this.#detached;
     const named = this.#namesServer ? withServerName(request, this.#config.slug) : request;
     if (this.ctx.inputEndsRun) {

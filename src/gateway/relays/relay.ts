@@ -148,6 +148,7 @@ class Relay<T> {
       call.connection = connection;
       this.#last = connection;
       connection.wantLevel(this.#ctx.logLevel);
+      call.sentAtMs = performance.now();
       const value = await this.#send(connection, call);
       return { value, call, revision: client.revision };
     } catch (error) {

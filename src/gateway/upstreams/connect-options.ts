@@ -26,7 +26,7 @@ export interface ConnectSettings {
 export interface ConnectEvents {
   listChanged(): void;
   lost(error: Error | undefined): void;
-  noise(what: string): void;
+  unexpected(what: string, kind: 'text' | 'message'): void;
 }
 
 export async function connectOptions(
@@ -49,7 +49,8 @@ export async function connectOptions(
     onState: (state, error) => {
       if (state === 'lost') events.lost(error);
     },
-    onUnexpectedOutput: (what) => events.noise(what),
+    onUnexpectedOutput: (what, kind) => events.unexpected(what, kind),
+    reportsAllOutput: true,
     ...(settings.logger === undefined ? {} : { logger: settings.logger }),
     ...(settings.eraCache === undefined ? {} : { eraCache: settings.eraCache }),
     ...(authorizer === undefined ? {} : { authorizer }),

@@ -19,6 +19,8 @@ export interface ConnectionEvents {
   unresponsive(connection: UpstreamConnection): void;
   resourceUpdated(uri: string, connection: UpstreamConnection): void;
   ambiguous(): void;
+  /** A call is over, after so long. */
+  answered(durationMs: number): void;
 }
 
 export class UpstreamConnection implements CallFinder {
@@ -91,6 +93,7 @@ export class UpstreamConnection implements CallFinder {
   end(call: UpstreamCall): void {
     if (!this.#calls.delete(call.slot, call)) return;
     this.lastUsedMs = performance.now();
+    if (call.sentAtMs > 0 && !call.hasAsked) this.#events.answered(this.lastUsedMs - call.sentAtMs);
     if (this.#calls.size === 0) this.#events.idle(this);
   }
 

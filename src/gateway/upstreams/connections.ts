@@ -27,8 +27,10 @@ export interface ConnectionsEvents {
   unresponsive(): void;
   listChanged(connection: UpstreamConnection): void;
   resourceUpdated(uri: string, connection: UpstreamConnection): void;
-  noise(what: string): void;
+  /** Something that is not a valid message. */
+  unexpected(what: string, kind: 'text' | 'message'): void;
   ambiguous(): void;
+  answered(durationMs: number): void;
 }
 
 interface Slot {
@@ -166,6 +168,7 @@ export class UpstreamConnections {
         },
         resourceUpdated: (uri, each) => this.#events.resourceUpdated(uri, each),
         ambiguous: () => this.#events.ambiguous(),
+        answered: (durationMs) => this.#events.answered(durationMs),
       },
       this.#settings.logger,
     );
@@ -217,7 +220,7 @@ export class UpstreamConnections {
     const isShared = this.#config.isolation === 'shared' || call === undefined;
     const options = await connectOptions(this.#config, this.#settings, connection, isShared ? everyAsk : call.asks, {
       listChanged: () => this.#events.listChanged(connection),
-      noise: (what) => this.#events.noise(what),
+      unexpected: (what, kind) => this.#events.unexpected(what, kind),
       lost: (error) => this.#lost(connection, error),
     });
     return connect(this.#settings.target?.(this.#config) ?? this.#config.entry, { ...options, signal });

@@ -20,6 +20,10 @@ export interface UpstreamCall {
   /** Its place among the calls of its connection, and which of them it was. The connection sets them. */
   slot: number;
   order: number;
+  /** When its request was sent, on the clock of `performance.now()`. */
+  readonly sentAtMs: number;
+  /** It waited for input of its user, so that its time says nothing about the upstream. */
+  readonly hasAsked: boolean;
   /** Passes an input request of the upstream on. Rejects with an `InputFailure`. */
   ask(request: InputRequest, signal: AbortSignal): Promise<unknown>;
   log(message: LogMessage): void;
@@ -40,7 +44,7 @@ export type UpstreamStateName =
   | 'idle'
   | 'starting'
   | 'ready'
-  /** Connected, but it answers late, or its lists could not be read again. */
+  /** Connected, but it does not respond, sends what is not valid, or its lists could not be read again. */
   | 'degraded'
   | 'needs-login'
   /** It cannot be connected to. */
@@ -59,11 +63,19 @@ export interface UpstreamStatus {
   readonly revision?: string;
   /** How often it was started again after it had ended. */
   readonly restarts: number;
+  /** Calls that are not answered yet, those in `queued` included. */
   readonly inFlight: number;
+  /** Calls that wait for a connection. */
+  readonly queued: number;
+  /** Half of its last 512 calls, and 99 of 100, took at most this time; absent before the first. */
+  readonly p50Ms?: number;
+  readonly p99Ms?: number;
   readonly pid?: number;
   readonly connections: number;
   /** Something that the process prints and that is not a message. */
   readonly noise?: string;
+  /** How many of its messages were not valid; absent if all were. */
+  readonly invalidMessages?: number;
   /** It sent input requests that could belong to several callers: a connection for each session would help. */
   readonly ambiguousInput?: boolean;
   /** The end of what its process wrote to stderr. */

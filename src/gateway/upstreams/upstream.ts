@@ -1,6 +1,7 @@
 // One configured server: its connections, its state and its lists. Lists are known from the cache before anything is started;
 // they are read again when the server is connected, when it announces a change, and from time to time.
 
+import { ClientError } from '../../client/index.ts';
 import type { Tool } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { CatalogCache, PinChecker, UpstreamLists } from '../contract.ts';
@@ -8,6 +9,8 @@ import type { ConnectSettings } from './connect-options.ts';
 import type { UpstreamConnection } from './connection.ts';
 import { UpstreamConnections } from './connections.ts';
 import type { UpstreamCall, UpstreamListener, UpstreamStateName, UpstreamStatus } from './contract.ts';
+import { InvalidMessages } from './invalid-messages.ts';
+import { Latencies } from './latencies.ts';
 import { ListRefresh } from './list-refresh.ts';
 import { readLists } from './read-lists.ts';
 import { messageOf, needsLogin } from './start-error.ts';
@@ -20,6 +23,7 @@ export interface UpstreamSettings extends ConnectSettings {
 }
 
 const stderrTail = 4_096;
+const invalidParams = -32602;
 
 export class Upstream {
   readonly config: UpstreamConfig;
@@ -34,6 +38,8 @@ export class Upstream {
   #restarts = 0;
   #wasReady = false;
   #noise: string | undefined;
+  readonly #latencies = new Latencies();
+  readonly #invalid = new InvalidMessages(() => this.#countedInvalid());
   #isAmbiguous = false;
   #stderr = '';
   #lists: UpstreamLists | undefined;
@@ -63,9 +69,11 @@ export class Upstream {
       unresponsive: () => this.#enter('degraded', 'it does not respond'),
       listChanged: () => this.#refresh.soon(),
       resourceUpdated: (uri, { owner }) => this.#listener.resourceUpdated(uri, owner),
-      noise: (what) => {
-        this.#noise = what;
+      unexpected: (what, kind) => {
+        this.#noise ??= what;
+        if (kind === 'message') this.#invalid.add();
       },
+      answered: (durationMs) => this.#latencies.add(durationMs),
       ambiguous: () => {
         this.#isAmbiguous = true;
       },
@@ -124,9 +132,12 @@ export class Upstream {
       ...(this.#revision === undefined ? {} : { revision: this.#revision }),
       restarts: this.#restarts,
       inFlight: all.reduce((sum, { inFlight }) => sum + inFlight, 0),
+      queued: all.reduce((sum, { inFlight, open }) => sum + (open === undefined ? inFlight : 0), 0),
+      ...this.#latencies.percentiles,
       ...(pid === undefined ? {} : { pid }),
       connections: all.filter(({ open }) => open !== undefined).length,
       ...(this.#noise === undefined ? {} : { noise: this.#noise }),
+      ...(this.#invalid.total === 0 ? {} : { invalidMessages: this.#invalid.total }),
       ...(this.#isAmbiguous ? { ambiguousInput: true } : {}),
       ...(stderr === '' ? {} : { stderr: stderr.slice(-stderrTail) }),
     };
@@ -160,9 +171,19 @@ export class Upstream {
     }
   }
 
-  /** The upstream does not know something that is in its lists. */
-  listsOutdated(): void {
-    this.#refresh.soon();
+  /** A call has failed: its lists may be out of date, or what it sends may not be valid. */
+  failed(error: unknown): void {
+    if (!(error instanceof ClientError)) return;
+    // It does not know something that is in its lists.
+    if (error.serverError?.code === invalidParams) this.#refresh.soon();
+    if (error.code === 'invalid-result' || error.code === 'invalid-message') this.#invalid.add();
+  }
+
+  #countedInvalid(): void {
+    if (this.#invalid.areTooMany) {
+      if (this.#state === 'ready')
+        this.#enter('degraded', `it sends messages that are not valid: ${this.#noise ?? 'results'}`);
+    } else if (this.#state === 'degraded') this.#enter('ready');
   }
 
   /** The folders of a client have changed: its own connection is told. */
@@ -195,11 +216,13 @@ export class Upstream {
   /** No new calls; those in flight may go on for `drainMs`. */
   async drain(drainMs: number): Promise<void> {
     this.#refresh.close();
+    this.#invalid.close();
     await this.#connections.drain(drainMs);
   }
 
   async close(): Promise<void> {
     this.#refresh.close();
+    this.#invalid.close();
     await this.#connections.close();
   }
 
@@ -268,7 +291,7 @@ export class Upstream {
       this.#lists = this.#accepted(lists);
       this.#listener.listsChanged(this.#lists);
       this.#listFailure = undefined;
-      if (this.#state === 'degraded') this.#enter('ready');
+      if (this.#state === 'degraded' && !this.#invalid.areTooMany) this.#enter('ready');
     } catch (error) {
       // The last lists stay: what is listed does not flicker with every failure.
       if (this.#state === 'ready') this.#enter('degraded', `its lists could not be read: ${messageOf(error)}`);

@@ -50,10 +50,12 @@ test('status, tools and restart ask the running gateway', async () => {
   const client = await connect(url);
   const { pid } = JSON.parse(textOf(await client.callTool('files__read', {})));
   expect((await runJson('status')).servers).toMatchObject([
-    { name: 'files', slug: 'files', state: 'ready', restarts: 0, inFlight: 0, revision: '2025-06-18' },
+    { name: 'files', slug: 'files', state: 'ready', restarts: 0, inFlight: 0, queued: 0, p50Ms: expect.any(Number) },
     { name: 'off', state: 'disabled' },
   ]);
-  expect((await run('status')).stdout).toContain(url);
+  const { stdout } = await run('status');
+  expect(stdout).toContain(url);
+  expect(stdout).toMatch(/p50 +p99/);
   expect((await runJson('tools')).tools).toEqual([
     { name: 'files__read', server: 'files', original: 'read', description: 'Reads' },
   ]);
