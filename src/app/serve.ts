@@ -104,7 +104,7 @@ async function serveProfile({ options, started, profile, worker, logger }: Profi
       });
       if (pack !== undefined) await assembled.server.use(pack);
       const ready = await closeOnFailure(assembled.server, () =>
-        withGateway(assembled, options, { settings, audit, health, logger }),
+        withGateway(assembled, options, { settings, audit, health, logger, persistentState: pack?.persistentState }),
       );
       return { ready, pack };
     });
@@ -151,7 +151,7 @@ async function serveProfile({ options, started, profile, worker, logger }: Profi
 async function withGateway(
   assembled: AssembledServer,
   { gateway: input }: ServeOptions,
-  options: Pick<HostOptions, 'settings' | 'audit' | 'health' | 'logger'>,
+  options: Pick<HostOptions, 'settings' | 'audit' | 'health' | 'logger' | 'persistentState'>,
 ): Promise<AssembledServer> {
   if (input === undefined || assembled.gateway !== undefined) return assembled;
   const { openGatewayHost } = await import('./gateway/host.ts');

@@ -1,6 +1,7 @@
 // A gateway: many servers behind one. It owns the upstreams and the servers of the views, and keeps both in step with the
 // configuration.
 
+import type { Bus } from '../engine/ports.ts';
 import type { Server } from '../engine/server.ts';
 import { createConsoleLogger } from '../protocol/console-logger.ts';
 import type { Logger } from '../protocol/logger.ts';
@@ -10,6 +11,8 @@ import { inTime } from './in-time.ts';
 import { type ExposedView, exposeServer, exposeView, isInView, type ListedServer } from './names/index.ts';
 import type { GatewayOptions, ServedAs } from './options.ts';
 import { HeldCalls } from './relays/held-calls.ts';
+import { decodeOutcome, encodeOutcome } from './relays/held-outcome.ts';
+import { ViewBus } from './serving/view-bus.ts';
 import { ViewServer } from './serving/view-server.ts';
 import type { ViewSource } from './serving/view-source.ts';
 import type { UpstreamStatus } from './upstreams/contract.ts';
@@ -34,6 +37,8 @@ export class Gateway {
   readonly #draining = new Set<Promise<void>>();
   /** By `ServedAs` as text; created when they are first used. */
   readonly #servers = new Map<string, ViewServer>();
+  /** By the same text; kept, so that a view that comes back uses the same. */
+  readonly #buses = new Map<string, Bus>();
   readonly #warned = new Set<string>();
   #attached: Server | undefined;
   #closed = false;
@@ -42,8 +47,9 @@ export class Gateway {
     this.#config = config;
     this.#options = options;
     this.#logger = options.logger === false ? undefined : (options.logger ?? createConsoleLogger());
-    this.#held = new HeldCalls(options.heldCalls);
-    const { name = 'mooring', version: ownVersion = version } = options.server ?? {};
+    const { name = 'mooring', version: ownVersion = version, bus } = options.server ?? {};
+    const outcomes = { encode: encodeOutcome, decode: decodeOutcome };
+    this.#held = new HeldCalls(options.heldCalls, bus && { bus, name, outcomes });
     const { server: _server, logger: _logger, ...settings } = options;
     this.#settings = { cleanLists, ...settings, client: { name, version: ownVersion }, logger: this.#logger };
     for (const each of config.servers) this.#upstreams.set(each.slug, this.#createUpstream(each));
@@ -206,12 +212,25 @@ export class Gateway {
       const { name = 'mooring', version: ownVersion = version } = this.#options.server ?? {};
       const logger = this.#options.logger === undefined ? {} : { logger: this.#options.logger };
       const source = this.#sourceOf(as) as ViewSource;
-      const options = { ...logger, ...this.#options.server, name, version: ownVersion };
+      const bus = this.#busOf(key);
+      const isDefault = 'view' in as && as.view === '';
+      // Servers with the same store of tasks must not go on with tasks of each other: they have other names for tools.
+      const given = this.#options.server?.tasks;
+      const tasks = isDefault ? {} : { tasks: { ...given, service: `${given?.service ?? name} ${key}` } };
+      const options = { ...logger, ...this.#options.server, name, version: ownVersion, ...(bus && { bus }), ...tasks };
       served = new ViewServer(options, source, this.#held, this.#config.firstListMs);
       this.#servers.set(key, served);
       this.#options.prepareServer?.(served.server, as);
     }
     return served;
+  }
+
+  #busOf(key: string): Bus | undefined {
+    const shared = this.#options.server?.bus;
+    if (shared === undefined) return undefined;
+    let bus = this.#buses.get(key);
+    if (bus === undefined) this.#buses.set(key, (bus = new ViewBus(shared, key)));
+    return bus;
   }
 
   get #served(): readonly (readonly [string, { readonly as: ServedAs; readonly view: ViewServer }])[] {

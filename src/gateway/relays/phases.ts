@@ -8,7 +8,7 @@ import type { InputRequest } from '../../engine/input-requests/input-request.ts'
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Root } from '../../protocol/model.ts';
 import type { WireInputRequest } from '../../protocol/revisions/client-revisions.ts';
-import type { HeldCallRef } from './held-calls.ts';
+import type { HeldCallRef } from './held-call.ts';
 import { decodeInputRequest, encodeInputResponse, isWebUrl, urlRequest, withServerName } from './input-request.ts';
 
 /** Stops an upstream that never has enough answers. */

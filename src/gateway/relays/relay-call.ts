@@ -18,7 +18,8 @@ import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { UpstreamConnection } from '../upstreams/connection.ts';
 import type { Asks, UpstreamCall } from '../upstreams/contract.ts';
 import { requestCapabilities } from '../upstreams/declared-capabilities.ts';
-import type { HeldCall, HeldCalls } from './held-calls.ts';
+import type { CallRun, HeldCall } from './held-call.ts';
+import type { HeldCalls } from './held-calls.ts';
 import { asksOf, canAsk, canBeAsked, describeInputRequest, withServerName } from './input-request.ts';
 import { forwardedHeaders, forwardedMeta } from './meta.ts';
 
@@ -49,8 +50,10 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
   readonly #config: UpstreamConfig;
   readonly #held: HeldCalls;
   readonly #namesServer: boolean;
-  /** The run of the handler that waits now; another one after a retry. */
-  ctx: Context;
+  /** The run of the handler that began it. */
+  readonly ctx: Context;
+  /** The request of the client that waits now; another one after a retry, maybe in another process. */
+  #run: CallRun;
   /** Set once the call goes on without a run of the handler: until the client repeats it. */
   hold: HeldCall | undefined;
   /** Of its own, where the end of a run does not cancel the call. */
@@ -90,6 +93,7 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     inputRetry?: InputRetry,
   ) {
     this.ctx = ctx;
+    this.#run = ctx;
     this.#config = upstream.config;
     this.#held = held;
     this.#namesServer = namesServer;
@@ -99,13 +103,13 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     const progressToken = ctx.meta['progressToken'];
     const isAsking = typeof progressToken === 'string' || typeof progressToken === 'number' || ctx.task !== undefined;
     this.onProgress = isAsking
-      ? ({ progress, total, message }) => void this.ctx.progress(progress, total, message)
+      ? ({ progress, total, message }) => void this.#run.progress(progress, total, message)
       : undefined;
     if (this.mayBeHeld) {
       // The signal of a run is aborted when the run ends with input requests, but the upstream goes on.
       this.#cancellation = new Cancellation();
       this.signal = this.#cancellation;
-      this.attach(ctx);
+      this.#follow(ctx, callOf(ctx).cancellation);
     } else this.signal = callOf(ctx).cancellation;
   }
 
@@ -144,11 +148,14 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
   }
 
   /** The end of a run cancels the call, unless the run ended because the client is asked for input. */
-  attach(ctx: Context): void {
-    this.ctx = ctx;
-    const { cancellation } = callOf(ctx);
-    cancellation.addEventListener('abort', () => {
-      if (this.ctx === ctx && this.hold?.isWaiting !== true) this.cancel(cancellation.reason);
+  attach(run: CallRun): void {
+    this.#follow(run, run.signal);
+  }
+
+  #follow(run: CallRun, signal: CancelSignal): void {
+    this.#run = run;
+    signal.addEventListener('abort', () => {
+      if (this.#run === run && this.hold?.isWaiting !== true) this.cancel(signal.reason);
     });
   }
 
@@ -185,7 +192,7 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
   }
 
   log({ level, data, logger }: LogMessage): void {
-    this.ctx.log(level, data, logger);
+    this.#run.log(level, data, logger);
   }
 
   async ask(request: InputRequest, signal: AbortSignal): Promise<unknown> {

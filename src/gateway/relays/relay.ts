@@ -20,7 +20,7 @@ export type Send<T> = (connection: UpstreamConnection, options: ToolCallOptions)
 /** An answer, and the call and connection that it came with. */
 export interface Relayed<T> {
   readonly value: T;
-  readonly call: RelayCall;
+  readonly call: Pick<RelayCall, 'unavailable' | 'resultText'>;
   readonly revision: string;
 }
 
@@ -72,9 +72,7 @@ class Relay<T> {
     const last = phases.at(-1);
     if (last === undefined) return this.first();
     if (last.kind === 'held') {
-      const held = this.#target.held.find(last, principalKey(this.#ctx.principal));
-      held.call.attach(this.#ctx);
-      return held.wait<Relayed<T>>(this.#ctx);
+      return this.#target.held.resume<Relayed<T>>(last, principalKey(this.#ctx.principal), this.#ctx);
     }
     try {
       return await this.#attempt(await this.#input(last, undefined));

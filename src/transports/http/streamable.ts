@@ -36,7 +36,7 @@ export class Streamable {
     this.#hasSessions = mode !== 'off' && host.handshakeVersions.length > 0;
     this.#stateless = new StatelessRequests(host, state, errors);
     this.#initialize = new InitializeRequests(host, state, sessions, errors);
-    this.#streams = new SessionStreams(host.name, state, sessions, errors);
+    this.#streams = new SessionStreams(host, state, sessions, errors);
   }
 
   /** The value of the header `Allow`. */

@@ -1,6 +1,7 @@
 // GET on the endpoint: the standalone stream of a session, or the rest of a stream that began as the response to a POST.
 
 import { wireErrors } from '../../../protocol/errors.ts';
+import type { SessionHost } from '../../../protocol/exchange.ts';
 import { errorText } from '../../../protocol/json-rpc.ts';
 import type { EventLog } from '../../../protocol/ports.ts';
 import type { EndpointState } from '../endpoint-state.ts';
@@ -22,10 +23,9 @@ export class SessionStreams {
   /** Undefined without a bus. */
   readonly #remote: RemoteStreams | undefined;
 
-  constructor(serverName: string, state: EndpointState, sessions: Sessions, errors: ErrorResponses) {
+  constructor({ bus, name }: SessionHost, state: EndpointState, sessions: Sessions, errors: ErrorResponses) {
     const find = (session: string, stream: string) => sessions.active.get(session)?.posts.get(stream);
-    this.#remote =
-      state.bus && new RemoteStreams(state.bus, serverName, find, (call) => state.logRejection(this.#recover(call)));
+    this.#remote = bus && new RemoteStreams(bus, name, find, (call) => state.logRejection(this.#recover(call)));
     this.#state = state;
     this.#sessions = sessions;
     this.#errors = errors;

@@ -54,7 +54,7 @@ export class Sessions {
     this.#aliases = aliases.map((alias) => alias.toLowerCase());
     this.ids = ids;
     this.active = new ActiveSessions(state);
-    const { bus } = state;
+    const { bus } = host;
     const end = (key: string): void => this.#end(key);
     this.shared = bus && new SharedSessions(bus, host, state, store, ids, this.active, end);
     let epoch = bus?.epoch;

@@ -1,0 +1,184 @@
+// One call whose upstream waits for input: its open input requests, its outcome, and which requests of the client wait for it.
+
+import { InputFailure } from '../../client/index.ts';
+import type { Context } from '../../engine/context.ts';
+import type { InputRequest } from '../../engine/input-requests/input-request.ts';
+import { messageOf } from '../upstreams/start-error.ts';
+import type { InputResponse } from './held-call-messages.ts';
+
+/** A request of the client that waits for a call, as far as the call needs it. */
+export type CallRun = Pick<Context, 'signal' | 'progress' | 'log'>;
+
+/** The call that is held, as far as holding it needs to know it. */
+export interface HoldableCall {
+  readonly principalKey: string;
+  /** Another request of the client takes over the call. */
+  attach(run: CallRun): void;
+  cancel(reason: unknown): void;
+}
+
+/** How a held call is named in the state that the client sends back. */
+export interface HeldCallRef {
+  /** The process that holds it. */
+  readonly holder: string;
+  readonly id: string;
+}
+
+/** What a held call has come to: the upstream has ended it, or asks. */
+export type HeldCallState =
+  | { readonly outcome: Promise<unknown> }
+  | { readonly open: readonly (readonly [key: string, request: InputRequest])[] };
+
+interface OpenInput {
+  readonly request: InputRequest;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A call whose upstream waits for input. */
+export class HeldCall {
+  readonly id: string;
+  readonly call: HoldableCall;
+  keepMs = 0;
+  readonly #open = new Map<string, OpenInput>();
+  readonly #expiresMs: number;
+  readonly #forget: () => void;
+  #timer: ReturnType<typeof setTimeout>;
+  #inputs = 0;
+  #changed: (() => void)[] = [];
+  #outcome: { readonly value: Promise<unknown> } | undefined;
+  /** The client was given input requests and has not come back yet. */
+  isWaiting = false;
+  /** Requests of the client that wait in other processes. */
+  readonly runs = new Map<string, AbortController>();
+
+  constructor(id: string, call: HoldableCall, expiresMs: number, forget: () => void) {
+    this.id = id;
+    this.call = call;
+    this.#expiresMs = expiresMs;
+    this.#forget = forget;
+    this.#timer = this.#startTimer(expiresMs, () => this.expire());
+  }
+
+  /** The upstream asks; resolves with the response of the client. */
+  ask(request: InputRequest, signal: AbortSignal): Promise<unknown> {
+    const key = `input-${++this.#inputs}`;
+    return new Promise((resolve, reject) => {
+      const settle = (): void => {
+        this.#open.delete(key);
+        signal.removeEventListener('abort', withdrawn);
+      };
+      const withdrawn = (): void => {
+        settle();
+        reject(new InputFailure('failed', 'The server does not need this input any more'));
+        this.#notify();
+      };
+      signal.addEventListener('abort', withdrawn, { once: true });
+      this.#open.set(key, {
+        request,
+        resolve: (value) => {
+          settle();
+          resolve(value);
+        },
+        reject: (error) => {
+          settle();
+          reject(error);
+        },
+      });
+      this.#notify();
+    });
+  }
+
+  /** The upstream has ended the call. */
+  settle(outcome: Promise<unknown>): void {
+    if (this.#outcome !== undefined) return;
+    this.#outcome = { value: outcome };
+    clearTimeout(this.#timer);
+    this.#timer = this.#startTimer(this.keepMs, this.#forget);
+    this.#notify();
+  }
+
+  /**
+   * Waits for the outcome on behalf of a request of the client. If the upstream asks for input, the request ends with the
+   * input requests, and this never resolves.
+   */
+  async wait<T>(ctx: Context): Promise<T> {
+    for (;;) {
+      const next = (await this.next()) as HeldCallState;
+      if ('outcome' in next) return (await next.outcome) as T;
+      await Promise.all(next.open.map(([key, request]) => this.#request(ctx, key, request)));
+      this.isWaiting = false;
+    }
+  }
+
+  /** Waits for the outcome or for input requests; undefined if there are none for `maxMs`. */
+  async next(maxMs?: number): Promise<HeldCallState | undefined> {
+    this.#restartTimer();
+    const until = maxMs === undefined ? undefined : performance.now() + maxMs;
+    for (;;) {
+      if (this.#outcome !== undefined) return { outcome: this.#outcome.value };
+      const open = [...this.#open].map(([key, { request }]) => [key, request] as const);
+      if (open.length > 0) {
+        this.isWaiting = true;
+        return { open };
+      }
+      if (until !== undefined && performance.now() >= until) return undefined;
+      await this.#change(until);
+    }
+  }
+
+  async #change(until: number | undefined): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    await new Promise<void>((resolve) => {
+      this.#changed.push(resolve);
+      if (until !== undefined) timer = setTimeout(resolve, Math.max(0, until - performance.now()));
+    });
+    clearTimeout(timer);
+  }
+
+  /** Responses that came with a request of the client in another process. The same may come twice. */
+  respond(responses: Readonly<Record<string, InputResponse>>): void {
+    for (const [key, response] of Object.entries(responses)) {
+      this.isWaiting = false;
+      if ('value' in response) this.#open.get(key)?.resolve(response.value);
+      else this.#open.get(key)?.reject(new InputFailure('unavailable', response.error));
+    }
+  }
+
+  async #request(ctx: Context, key: string, request: InputRequest): Promise<void> {
+    try {
+      const value = await ctx.requestInput(key, request);
+      // The same response may come twice, if the client repeats its request.
+      this.#open.get(key)?.resolve(value);
+    } catch (error) {
+      this.#open.get(key)?.reject(new InputFailure('unavailable', messageOf(error), error));
+    }
+  }
+
+  /** The client has not come back: the upstream is told that there is no answer. */
+  expire(): void {
+    clearTimeout(this.#timer);
+    for (const { request, resolve, reject } of [...this.#open.values()]) {
+      if (request.kind === 'elicit' || request.kind === 'elicitUrl') resolve({ action: 'cancel' });
+      else reject(new InputFailure('declined', 'The client did not respond'));
+    }
+    this.call.cancel(new DOMException('the client did not come back', 'AbortError'));
+    this.#forget();
+  }
+
+  #notify(): void {
+    for (const resolve of this.#changed.splice(0)) resolve();
+  }
+
+  #restartTimer(): void {
+    if (this.#outcome !== undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = this.#startTimer(this.#expiresMs, () => this.expire());
+  }
+
+  #startTimer(ms: number, run: () => void): ReturnType<typeof setTimeout> {
+    const timer = setTimeout(run, ms);
+    (timer as { unref?: () => void }).unref?.();
+    return timer;
+  }
+}
