@@ -269,6 +269,11 @@ export class Client {
     return this.#kit.caller.start<JsonObject>(new OutgoingCall({ name: method }, fields, (result) => result, options));
   }
 
+  /** Sends a notification of an extension. */
+  notify(method: string, params?: JsonObject): void {
+    this.#kit.latest.notifyOther(method, params);
+  }
+
   /**
    * Ends the connection; a server we started is ended too. Resolves when nothing is left running. `graceMs`: how long
    * the server may take to end by itself, and again after SIGTERM. Default: `closeGraceMs`.

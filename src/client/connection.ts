@@ -2,7 +2,7 @@
 // negotiation.ts opens it; call-runner.ts decides what follows when it breaks.
 
 import { WireError } from '../protocol/errors.ts';
-import { classifyMessage, isObject, parseMessage } from '../protocol/json-rpc.ts';
+import { classifyMessage, isObject, notificationText, parseMessage } from '../protocol/json-rpc.ts';
 import type { Logger } from '../protocol/logger.ts';
 import { metaKeys } from '../protocol/meta.ts';
 import type { MethodRow } from '../protocol/methods.ts';
@@ -164,6 +164,11 @@ export class ClientConnection implements TransportListener {
   notify(method: string, params?: JsonObject): void {
     const text = this.#over === undefined ? this.codec?.notification(method, params) : undefined;
     if (text !== undefined) this.#dispatch({ text, method });
+  }
+
+  /** Sends a notification that the protocol does not define. */
+  notifyOther(method: string, params: JsonObject | undefined): void {
+    if (this.#over === undefined) this.#dispatch({ text: notificationText(method, params), method });
   }
 
   #dispatch(message: Outgoing): void {

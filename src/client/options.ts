@@ -2,7 +2,7 @@
 
 import type { CancelSignal } from '../protocol/cancellation.ts';
 import type { Logger } from '../protocol/logger.ts';
-import type { Capabilities, Implementation, LogLevel, Meta } from '../protocol/model.ts';
+import type { CacheHint, Capabilities, Implementation, LogLevel, Meta } from '../protocol/model.ts';
 import type { Authorizer } from './auth/authorizer.ts';
 import type { ResponseCache } from './cache.ts';
 import type { EraCache } from './era-cache.ts';
@@ -60,6 +60,8 @@ export interface InputRetry {
 export interface ReadOptions extends CallOptions {
   /** `use` (default): a response that is still fresh may be reused. `refresh`: request it again. `bypass`: and do not cache it. */
   readonly cache?: 'use' | 'refresh' | 'bypass' | undefined;
+  /** Called with each page of a list that was requested and says how long it may be cached. */
+  readonly onCacheHint?: ((hint: CacheHint) => void) | undefined;
 }
 
 /** Options of a tool call. */

@@ -44,7 +44,8 @@ export function findFeature(
   codec: Codec,
 ): Feature | WireError {
   const feature = server.features.get(method);
-  if (feature === undefined) return wireErrors.methodNotFound(method);
+  if (feature === undefined)
+    return (row === undefined ? server.otherFeature : undefined) ?? wireErrors.methodNotFound(method);
   if (server.customMethods.has(method)) return feature;
   if (row === undefined || !codec.requests.has(method) || (row.needs !== undefined && !server.offers(row.needs))) {
     return wireErrors.methodNotFound(method);

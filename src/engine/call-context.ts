@@ -3,6 +3,7 @@
 import { type Ability, declares } from '../protocol/abilities.ts';
 import { showsApps } from '../protocol/apps.ts';
 import type { Peer, Principal } from '../protocol/exchange.ts';
+import { notificationText } from '../protocol/json-rpc.ts';
 import {
   type Capabilities,
   type ElicitResult,
@@ -18,7 +19,7 @@ import {
   type TraceContext,
 } from '../protocol/model.ts';
 import type { InferOutput, SchemaInput } from '../schema/index.ts';
-import type { Context, InputRequestOptions, SessionView } from './context.ts';
+import type { Context, InputRequestOptions, SessionClient, SessionView } from './context.ts';
 import type { Call } from './contract.ts';
 import {
   elicit,
@@ -69,6 +70,20 @@ export class CallContext implements Context {
   }
   get session(): SessionView | undefined {
     return this.#call.session;
+  }
+  get sessionClient(): SessionClient | undefined {
+    return this.#call.channel.sessionClient;
+  }
+  elicitationCompleted(id: string): boolean {
+    const { codec, settled, channel } = this.#call;
+    if (!codec.dialect.elicitationId) return false;
+    const text = notificationText('notifications/elicitation/complete', { elicitationId: id });
+    return (!settled && this.#call.push(text)) || channel.sessionClient?.elicitationCompleted(id) === true;
+  }
+  notify(method: string, params: { readonly [key: string]: unknown }): boolean {
+    const { settled, channel } = this.#call;
+    if (!settled && this.#call.push(notificationText(method, params))) return true;
+    return channel.sessionClient?.notify(method, params) === true;
   }
   get requestId(): string | number {
     return this.#call.id;

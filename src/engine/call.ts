@@ -37,6 +37,7 @@ class NoChannel implements OwnChannel {
   readonly draining = false;
   readonly openSubscriptions = 0;
   readonly reachable = false;
+  readonly sessionClient = undefined;
 
   constructor(server: ServerState, peer: Peer) {
     this.server = server;

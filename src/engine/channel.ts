@@ -9,6 +9,7 @@ import type { RequestId } from '../protocol/model.ts';
 import type { EngineCall } from './call.ts';
 import { CallQueue } from './call-queue.ts';
 import { ClientRequests } from './client-requests.ts';
+import type { SessionClient } from './context.ts';
 import type { Call } from './contract.ts';
 import { InputRequestError } from './input-requests/input-request-error.ts';
 import { ObservedOutlet } from './observed-outlet.ts';
@@ -18,6 +19,7 @@ import { ObservedRequest } from './sent-request.ts';
 import type { ServerState } from './server-state.ts';
 import type { Session } from './session.ts';
 import { SessionChanges } from './session-changes.ts';
+import { ChannelSessionClient } from './session-client.ts';
 
 const noCalls: ReadonlyIdTable<EngineCall> = new IdTable<EngineCall>();
 
@@ -36,6 +38,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
   session: Session | undefined;
   draining = false;
   #requests: ClientRequests | undefined;
+  #sessionClient: SessionClient | undefined;
   /** Delivers changes to the session, while it has an outlet or subscriptions. */
   #changes: SessionChanges | undefined;
   messageLength = 0;
@@ -143,12 +146,45 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
     return sent;
   }
 
+  /** Sends a request that belongs to no call. */
+  async requestUnrelated(method: string, params: object, signal: AbortSignal): Promise<unknown> {
+    const { session } = this;
+    if (session === undefined || !this.reachable || this.draining) {
+      throw new InputRequestError('no-return-path', 'The client cannot be reached outside of its requests');
+    }
+    this.#requests ??= new ClientRequests(this.server.idPrefix, this.server.limits.inputTimeoutMs);
+    const requests = this.#requests;
+    const push = (text: string): boolean => this.pushUnrelated(text);
+    const isReachable = (): boolean => this.reachable;
+    const outlet = {
+      push,
+      get duplex() {
+        return isReachable();
+      },
+    };
+    const origin = { codec: session.codec, outlet, push };
+    const cancel = (): void => requests.cancel(origin, new InputRequestError('declined', 'The request was cancelled'));
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      return await requests.send(origin, (id) => requestText(id, method, params));
+    } finally {
+      signal.removeEventListener('abort', cancel);
+    }
+  }
+
+  get sessionClient(): SessionClient | undefined {
+    const { session } = this;
+    if (session === undefined) return undefined;
+    return (this.#sessionClient ??= new ChannelSessionClient(this, session));
+  }
+
   cancelRequests(call: Call, reason: Error): void {
     this.#requests?.cancel(call, reason);
   }
 
   open(session: Session): void {
     this.session = session;
+    this.#sessionClient = undefined;
     this.#followChanges();
   }
 

@@ -1,12 +1,19 @@
 // Requests that this server has sent to the client and that have no response yet.
 
+import type { Outlet } from '../protocol/exchange.ts';
 import type { JsonRpcResponse } from '../protocol/json-rpc.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import type { Call } from './contract.ts';
 import { InputRequestError } from './input-requests/input-request-error.ts';
 
+/** On whose behalf requests are sent: a call, or a session outside of its calls. */
+export interface RequestOrigin extends Pick<Call, 'codec' | 'push'> {
+  /** `duplex`: a response can arrive. */
+  readonly outlet: Pick<Outlet, 'duplex' | 'push'>;
+}
+
 interface PendingRequest {
-  readonly call: Call;
+  readonly origin: RequestOrigin;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
   readonly timer: ReturnType<typeof setTimeout>;
@@ -27,15 +34,15 @@ export class ClientRequests {
     return this.#waiting.size;
   }
 
-  send(call: Call, encode: (id: string) => string): Promise<unknown> {
+  send(origin: RequestOrigin, encode: (id: string) => string): Promise<unknown> {
     const id = `${this.#prefix}${++this.#counter}`;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#cancel(id, call, new InputRequestError('timeout', 'The client did not respond in time'));
+        this.#cancel(id, origin, new InputRequestError('timeout', 'The client did not respond in time'));
       }, this.#timeoutMs);
       (timer as { unref?: () => void }).unref?.();
-      this.#waiting.set(id, { call, resolve, reject, timer });
-      if (!call.push(encode(id))) {
+      this.#waiting.set(id, { origin, resolve, reject, timer });
+      if (!origin.push(encode(id))) {
         this.#take(id)?.reject(new InputRequestError('no-return-path', 'The client can no longer be reached'));
       }
     });
@@ -53,15 +60,15 @@ export class ClientRequests {
     return true;
   }
 
-  /** Cancels the requests of a call, and notifies the client if it can still be reached. */
-  cancel(call: Call, reason: Error): void {
-    for (const [id, waiting] of this.#waiting) if (waiting.call === call) this.#cancel(id, call, reason);
+  /** Cancels the requests of an origin, and notifies the client if it can still be reached. */
+  cancel(origin: RequestOrigin, reason: Error): void {
+    for (const [id, waiting] of this.#waiting) if (waiting.origin === origin) this.#cancel(id, origin, reason);
   }
 
   /** Fails requests whose response can no longer arrive. */
   failUnreachable(): void {
-    for (const [id, { call }] of this.#waiting) {
-      if (call.outlet.duplex) continue;
+    for (const [id, { origin }] of this.#waiting) {
+      if (origin.outlet.duplex) continue;
       this.#take(id)?.reject(new InputRequestError('no-return-path', 'The client can no longer be reached'));
     }
   }
@@ -70,10 +77,10 @@ export class ClientRequests {
     for (const id of [...this.#waiting.keys()]) this.#take(id)?.reject(reason);
   }
 
-  #cancel(id: string, call: Call, reason: Error): void {
+  #cancel(id: string, origin: RequestOrigin, reason: Error): void {
     const waiting = this.#take(id);
     if (waiting === undefined) return;
-    call.outlet.push(call.codec.cancelled(id, reason.message));
+    origin.outlet.push(origin.codec.cancelled(id, reason.message));
     waiting.reject(reason);
   }
 

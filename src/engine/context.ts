@@ -31,6 +31,19 @@ export interface SessionView {
   readonly values: Map<string, unknown>;
 }
 
+/** The client of a session outside of its calls. Only handshake revisions let a server send something then. */
+export interface SessionClient {
+  /** Whether it has a connection or a stream for it now. */
+  readonly isReachable: boolean;
+  can(ability: Ability): boolean;
+  /** Sends an input request that belongs to no call. Rejects with an `InputRequestError`. */
+  requestInput(request: InputRequest, signal: AbortSignal): Promise<unknown>;
+  /** See `Context.elicitationCompleted`. */
+  elicitationCompleted(id: string): boolean;
+  /** Sends a notification of an extension. False when it cannot be delivered. */
+  notify(method: string, params: { readonly [key: string]: unknown }): boolean;
+}
+
 /**
  * The handler's view of the call it serves. Everything is per call: nothing of one client is visible to another.
  *
@@ -106,6 +119,15 @@ export interface Context {
   /** The revision in use; for diagnostics, not for decisions. */
   readonly revision: string;
   readonly session: SessionView | undefined;
+  /** The client outside of this call; undefined for a stateless request, and for a task that goes on in another process. */
+  readonly sessionClient: SessionClient | undefined;
+  /**
+   * Notifies the client that the user has finished at the URL of an elicitation with this id, where the revision has that
+   * (2025-11-25). Works after the call, too. False: the client was not notified.
+   */
+  elicitationCompleted(id: string): boolean;
+  /** Sends a notification of an extension: about this call, or after it to the session. False when it cannot be delivered. */
+  notify(method: string, params: { readonly [key: string]: unknown }): boolean;
   readonly requestId: string | number;
   /** The client repeats the request, with input responses or a state of an earlier run. */
   readonly isRetry: boolean;

@@ -21,6 +21,7 @@ import type {
 import type { Codec, ServerRevisions } from '../protocol/revisions/index.ts';
 import type { Catalog, ToolEntry } from './catalog.ts';
 import type { AnnouncedChange, Changes } from './changes.ts';
+import type { SessionClient } from './context.ts';
 import type { InputRequest } from './input-requests/input-request.ts';
 import type { Limits } from './limits.ts';
 import type { ListCache, ListVariant } from './lists.ts';
@@ -170,6 +171,8 @@ export interface CallChannel {
   readonly reachable: boolean;
   /** Sends a message that belongs to no request. False when it cannot be delivered. */
   pushUnrelated(text: string): boolean;
+  /** The client of its session outside of calls. */
+  readonly sessionClient: SessionClient | undefined;
 }
 
 /** The server of a call, as features and input requests see it. */

@@ -165,6 +165,14 @@ export interface Observer {
   taskChanged?(event: TaskEvent): void;
 }
 
+/** Serves what neither the protocol nor `server.method` defines: extensions that are implemented elsewhere. */
+export interface OtherMethods {
+  /** Returns the result object. Throws `wireErrors.methodNotFound` for what it does not know. */
+  request(method: string, params: { readonly [key: string]: unknown }, ctx: Context): unknown;
+  /** A notification of a session. */
+  notified(method: string, params: { readonly [key: string]: unknown }, peer: Peer, session: SessionView): void;
+}
+
 /** Follows resources elsewhere for as long as clients of this server follow them. */
 export interface ResourceFollower {
   /** Before a client subscribes. False: there will be no notifications, so that the client cannot subscribe. */

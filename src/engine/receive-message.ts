@@ -212,5 +212,5 @@ function receiveNotification(channel: ReceivingChannel, { method, params }: Json
   else if (method === 'notifications/roots/list_changed') {
     session.forgetRoots();
     for (const notify of server.observers.rootsChanged) notify(peer, session);
-  }
+  } else server.otherMethods?.notified(method, params ?? {}, peer, session);
 }

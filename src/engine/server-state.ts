@@ -3,6 +3,7 @@
 import { CallerBudget } from '../protocol/caller-budget.ts';
 import { WireError, wireErrors } from '../protocol/errors.ts';
 import type { Principal } from '../protocol/exchange.ts';
+import type { Params } from '../protocol/json-rpc.ts';
 import type { Logger } from '../protocol/logger.ts';
 import { MarkBudget } from '../protocol/mark-budget.ts';
 import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
@@ -13,6 +14,7 @@ import { type AudienceTest, audienceKeys, audienceTest, type ChangeAudience } fr
 import { CallTimeout } from './call-timeout.ts';
 import { Catalog, type CatalogKind } from './catalog.ts';
 import { type AnnouncedChange, Changes, type ListKind } from './changes.ts';
+import type { Context } from './context.ts';
 import type { Call, CallServer, Feature } from './contract.ts';
 import { Deadlines, type Timed } from './deadlines.ts';
 import type { Limits } from './limits.ts';
@@ -20,7 +22,15 @@ import { ListCache } from './lists.ts';
 import { MiddlewareChain } from './middleware.ts';
 import { Observers } from './observers.ts';
 import { PendingRequests } from './pending-requests.ts';
-import type { Bus, CallRedirect, ChangeFilter, ExpiringStore, ResourceFollower, Sealer } from './ports.ts';
+import type {
+  Bus,
+  CallRedirect,
+  ChangeFilter,
+  ExpiringStore,
+  OtherMethods,
+  ResourceFollower,
+  Sealer,
+} from './ports.ts';
 import { type ChangeSource, SharedChanges } from './shared-changes.ts';
 import type { TasksOptions } from './tasks/task-options.ts';
 import type { RecoveryServer } from './tasks/task-recovery.ts';
@@ -65,8 +75,11 @@ export class ServerState implements CallServer {
   readonly store: ExpiringStore;
   readonly logger: Logger | undefined;
   readonly masksErrors: boolean;
-  readonly listCache: CacheHint;
+  listCache: CacheHint;
   readonly features = new Map<string, Feature>();
+  /** Serves methods that are in no table. */
+  otherMethods: OtherMethods | undefined;
+  otherFeature: Feature | undefined;
   /** Methods that a user added; they exist on every revision. */
   readonly customMethods = new Set<string>();
   readonly middleware = new MiddlewareChain();
@@ -209,6 +222,33 @@ export class ServerState implements CallServer {
     return (principal) => servers.every((inner) => inner.#mayRead(uri, principal));
   }
 
+  setListCache(hint: CacheHint): void {
+    const { ttlMs, cacheScope } = this.listCache;
+    if (hint.ttlMs === ttlMs && hint.cacheScope === cacheScope) return;
+    this.listCache = hint;
+    for (const kind of ['tools', 'resources', 'resourceTemplates', 'prompts'] as const) this.lists.forget(kind);
+  }
+
+  /** Adds a method of the user; returns a function that removes it. */
+  addMethod(name: string, handler: (params: Params, ctx: Context) => unknown): () => void {
+    const { features, customMethods } = this;
+    if (features.has(name))
+      throw new TypeError(`Method ${JSON.stringify(name)} already exists; wrap it with server.around()`);
+    const feature = customFeature((call) => handler(call.params, call.ctx));
+    customMethods.add(name);
+    features.set(name, feature);
+    return () => {
+      if (features.get(name) !== feature) return;
+      customMethods.delete(name);
+      features.delete(name);
+    };
+  }
+
+  setOtherMethods(other: OtherMethods): void {
+    this.otherMethods = other;
+    this.otherFeature = customFeature((call) => other.request(call.method, call.params, call.ctx));
+  }
+
   /** Whether this server is another, or mounted on it directly or through others. */
   isWithin(other: ServerState): boolean {
     return this === other || this.mountedOn.some((outer) => outer.isWithin(other));
@@ -261,4 +301,13 @@ export class ServerState implements CallServer {
     }
     call.abort(timeout.message);
   }
+}
+
+/** A method that the protocol does not define: its result is encoded as it is. */
+function customFeature(run: Feature['run']): Feature {
+  return {
+    duration: 'handler',
+    run,
+    encode: (result, { codec }) => codec.custom((result ?? {}) as { readonly [key: string]: unknown }),
+  };
 }

@@ -48,6 +48,7 @@ import type {
   ExpiringStore,
   Middleware,
   Observer,
+  OtherMethods,
   Pack,
   ResourceFollower,
   Sealer,
@@ -215,23 +216,7 @@ export class Server implements SessionHost {
    * of the protocol cannot be replaced; wrap them with `around`.
    */
   method(name: string, handler: (params: { readonly [key: string]: unknown }, ctx: Context) => unknown): Registration {
-    const { features: table, customMethods } = this.#state;
-    if (table.has(name))
-      throw new TypeError(`Method ${JSON.stringify(name)} already exists; wrap it with server.around()`);
-    customMethods.add(name);
-    const feature: Feature = {
-      duration: 'handler',
-      run: (call) => handler(call.params, call.ctx),
-      encode: (result, { codec }) => codec.custom((result ?? {}) as { readonly [key: string]: unknown }),
-    };
-    table.set(name, feature);
-    return {
-      remove: () => {
-        if (table.get(name) !== feature) return;
-        customMethods.delete(name);
-        table.delete(name);
-      },
-    };
+    return { remove: this.#state.addMethod(name, handler) };
   }
 
   /**
@@ -250,6 +235,16 @@ export class Server implements SessionHost {
    */
   replaceEntries(owner: object, entries: OwnedEntries): readonly string[] {
     return this.#state.catalog.replace(owner, entries);
+  }
+
+  /** Sets what serves methods and notifications that this server does not define, on every revision. */
+  setOtherMethods(other: OtherMethods): void {
+    this.#state.setOtherMethods(other);
+  }
+
+  /** Changes how long clients may cache lists; see `ServerOptions.cache`. */
+  setListCache(hint: CacheHint): void {
+    this.#state.setListCache(hint);
   }
 
   /** Sets what follows resources elsewhere while clients of this server follow them. */

@@ -2,6 +2,7 @@
 
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { MethodRow } from '../../protocol/methods.ts';
+import type { CacheHint } from '../../protocol/model.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import type { ReadOptions } from '../options.ts';
 import { type JsonObject, OutgoingCall } from '../outgoing-call.ts';
@@ -57,6 +58,8 @@ export class ListReader<T> {
       fields,
       (result) => {
         const page = this.#decode(result);
+        const hint = options.onCacheHint === undefined ? undefined : cacheHintOf(result);
+        if (hint !== undefined) options.onCacheHint?.(hint);
         if (use !== 'bypass') cache?.set(row.name, key, page, result);
         return page;
       },
@@ -129,6 +132,11 @@ export class ListReader<T> {
     this.#kit.logger.warn(`left out an item of ${row.name}`, { name, why });
     return false;
   }
+}
+
+function cacheHintOf({ ttlMs, cacheScope }: JsonObject): CacheHint | undefined {
+  if (typeof ttlMs !== 'number' || !(ttlMs >= 0)) return undefined;
+  return { ttlMs, cacheScope: cacheScope === 'public' ? 'public' : 'private' };
 }
 
 class StaleCursor extends Error {

@@ -18,6 +18,8 @@ export interface UrlInputRequest {
   readonly kind: 'elicitUrl';
   readonly message: string;
   readonly url: string;
+  /** For `ctx.elicitationCompleted`. Default: a random one. */
+  readonly elicitationId?: string;
   readonly optional?: boolean;
 }
 

@@ -67,7 +67,7 @@ export function isSkipped(call: Call, request: InputRequest): boolean {
 
 /** The params of an input request, encoded for the revision of the call. */
 export function encodeInputRequest(
-  call: Call,
+  call: Pick<Call, 'codec' | 'capabilities'>,
   request: InputRequest,
   elicitationId: string,
 ): { readonly [key: string]: unknown } {
@@ -77,7 +77,7 @@ export function encodeInputRequest(
     request.kind === 'elicit'
       ? encodeForm(request.message, request.schema.json, dialect)
       : request.kind === 'elicitUrl'
-        ? encodeUrl(request.message, request.url, elicitationId, dialect)
+        ? encodeUrl(request.message, request.url, request.elicitationId ?? elicitationId, dialect)
         : encodeSampling(request.params, dialect, call.capabilities);
   if (!encoded.ok) throw new InputRequestError('unsupported', encoded.reason);
   return encoded.params;

@@ -42,6 +42,11 @@ export interface TaskOptions {
   /** How often the handler may start, with `replay`. Default 3. */
   readonly attempts?: number;
   /**
+   * Whether the handler of a `replay` task is dropped from memory while it waits for input. Default true; false for a handler
+   * that is connected to something which would not survive that.
+   */
+  readonly suspend?: boolean;
+  /**
    * Returns a key: while a task of the same caller, tool and key has not ended, a second call gets that task. Undefined: no
    * key. It helps against clients that repeat a call whose response was lost.
    */

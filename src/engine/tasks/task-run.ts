@@ -357,7 +357,7 @@ export class TaskRun implements CallTask {
 
   #scheduleSuspension(isIdle: boolean): void {
     clearTimeout(this.#suspension);
-    if (!isIdle || this.#options.recover !== 'replay') return;
+    if (!isIdle || this.#options.recover !== 'replay' || this.#options.suspend === false) return;
     this.#suspension = setTimeout(() => void this.suspend(), this.#host.limits.suspendAfterMs);
     (this.#suspension as { unref?: () => void }).unref?.();
   }
