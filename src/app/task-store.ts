@@ -13,7 +13,7 @@ import type { HttpOptions } from '../transports/http.ts';
 import type { ResolvedSettings } from './config/resolve.ts';
 import type { Health } from './health.ts';
 import { makeFolder } from './make-folder.ts';
-import { type PersistentState, profiles } from './profiles/index.ts';
+import { gatewayProfile, type PersistentState, profiles } from './profiles/index.ts';
 
 /** A pack, so that the data folder is closed with the server. */
 export interface PersistentStatePack extends Pack<Server> {
@@ -29,6 +29,8 @@ export interface PersistentStatePack extends Pack<Server> {
 /** Whether tasks are stored in the data folder: where it is used anyway, or was chosen. Otherwise they are in memory. */
 export function keepsTasks({ settings, values }: ResolvedSettings): boolean {
   if (settings.http?.key !== undefined || profiles[settings.profile]?.keepsData === true) return true;
+  // A gateway has pins and lists in it.
+  if (settings.profile === gatewayProfile) return true;
   return (values.get('data')?.origin.from ?? 'default') !== 'default';
 }
 

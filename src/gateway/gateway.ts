@@ -162,11 +162,10 @@ export class Gateway {
   async close(): Promise<void> {
     this.#closed = true;
     this.#held.close();
-    await Promise.allSettled([
-      ...[...this.#upstreams.values()].map((upstream) => upstream.close()),
-      ...[...this.#servers.values()].map(({ server }) => (server === this.#attached ? undefined : server.close())),
-      ...this.#draining,
-    ]);
+    // Before the upstreams: tasks are handed over while they still run, not when their connections have ended.
+    const servers = [...this.#servers.values()].map(({ server }) => server);
+    await Promise.allSettled(servers.map((server) => (server === this.#attached ? undefined : server.close())));
+    await Promise.allSettled([...[...this.#upstreams.values()].map((upstream) => upstream.close()), ...this.#draining]);
   }
 
   // Upstreams.

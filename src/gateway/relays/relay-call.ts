@@ -22,6 +22,7 @@ import type { CallRun, HeldCall } from './held-call.ts';
 import type { HeldCalls } from './held-calls.ts';
 import { asksOf, canAsk, canBeAsked, describeInputRequest, withServerName } from './input-request.ts';
 import { forwardedHeaders, forwardedMeta } from './meta.ts';
+import { askInTask, isHandedOver, recordTask } from './task-recovery.ts';
 
 /** Where a call goes. */
 export interface CallTarget {
@@ -77,6 +78,8 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
   #detached: Promise<void> | undefined;
   #asks: Asks | undefined;
   #asked = 0;
+  /** Keys of input requests that wait for their response. */
+  #open: Set<string> | undefined;
 
   // The options of its request.
   readonly inputRequired = 'throw';
@@ -105,8 +108,9 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     this.onProgress = isAsking
       ? ({ progress, total, message }) => void this.#run.progress(progress, total, message)
       : undefined;
-    if (this.mayBeHeld) {
-      // The signal of a run is aborted when the run ends with input requests, but the upstream goes on.
+    if (this.mayBeHeld || ctx.mayDetach) {
+      // The signal of a run is aborted when the run ends with input requests, or goes on in another process, but the upstream
+      // goes on.
       this.#cancellation = new Cancellation();
       this.signal = this.#cancellation;
       this.#follow(ctx, callOf(ctx).cancellation);
@@ -139,12 +143,20 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     this.#isTask = true;
     this.resultText = undefined;
     if (id === undefined) return;
+    this.followTask(id);
+    if (!this.ctx.mayDetach) return;
+    // The client gets a task, too. Whichever process runs it finds the task of the upstream.
+    this.#detached = recordTask(this.ctx, id)
+      .then(() => this.ctx.detach())
+      .catch(() => {
+        // The call has ended meanwhile, so that there is nothing to detach.
+      });
+  }
+
+  /** What names this task of the upstream belongs to the call. */
+  followTask(id: string): void {
     this.#taskId = id;
     this.connection?.beginTask(id, this);
-    // The client gets a task, too, if it supports tasks.
-    this.#detached = this.ctx.detach().catch(() => {
-      // The call has ended meanwhile, so that there is nothing to detach.
-    });
   }
 
   /** The end of a run cancels the call, unless the run ended because the client is asked for input. */
@@ -155,7 +167,8 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
   #follow(run: CallRun, signal: CancelSignal): void {
     this.#run = run;
     signal.addEventListener('abort', () => {
-      if (this.#run === run && this.hold?.isWaiting !== true) this.cancel(signal.reason);
+      if (this.#run !== run || this.hold?.isWaiting === true || isHandedOver(signal.reason)) return;
+      this.cancel(signal.reason);
     });
   }
 
@@ -211,6 +224,7 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
       return response;
     }
     try {
+      if (this.ctx.task !== undefined) return await askInTask(this.ctx, named, (this.#open ??= new Set()));
       return await this.ctx.requestInput(`input-${++this.#asked}`, named);
     } catch (error) {
       throw new InputFailure('failed', error instanceof Error ? error.message : String(error), error);

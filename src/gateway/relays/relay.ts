@@ -3,11 +3,13 @@
 import type { InputRetry, ToolCallOptions } from '../../client/index.ts';
 import type { Context } from '../../engine/context.ts';
 import { principalKey } from '../../engine/ports.ts';
+import { WireError } from '../../protocol/errors.ts';
 import type { UpstreamConnection } from '../upstreams/connection.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import { asksOf, canAsk } from './input-request.ts';
 import { checkPhases, inputOf, linksOf, type Phase, phaseOf, recordedPhases, recordPhase } from './phases.ts';
 import { type CallTarget, RelayCall, type RelayOptions } from './relay-call.ts';
+import { finishTask, recordedTask, recordSent, wasSent } from './task-recovery.ts';
 
 /** The upstream that requests go to. */
 export interface RelayTarget extends CallTarget {
@@ -37,6 +39,7 @@ export class LinksDeclined extends Error {
  */
 export function relay<T>(target: RelayTarget, ctx: Context, options: RelayOptions, send: Send<T>): Promise<Relayed<T>> {
   const relayed = new Relay(target, ctx, options, send);
+  if (ctx.task !== undefined) return relayed.runTask();
   return ctx.isRetry ? relayed.resume() : relayed.first();
 }
 
@@ -63,6 +66,23 @@ class Relay<T> {
     } catch (error) {
       return this.#goOn(error);
     }
+  }
+
+  /** The call is a task: it may have begun in a process that has ended. */
+  runTask(): Promise<Relayed<T>> {
+    const id = recordedTask(this.#ctx);
+    if (id === undefined) {
+      const phases = recordedPhases(this.#ctx).length;
+      if (!wasSent(this.#ctx, phases)) return phases > 0 ? this.resume() : this.first();
+      throw new WireError('internal', 'The gateway ended while the call was sent; it may have run', {
+        data: { server: this.#target.upstream.slug, mayHaveRun: true },
+      });
+    }
+    const call = new RelayCall(this.#ctx, this.#target, this.#options);
+    return this.#request(call, ({ client }) => {
+      call.followTask(id);
+      return finishTask(client, id, call.signal) as Promise<T>;
+    });
   }
 
   /** The client has repeated its request, with responses. */
@@ -130,7 +150,9 @@ class Relay<T> {
   #attempt(retry: InputRetry | undefined): Promise<Relayed<T>> {
     const call = new RelayCall(this.#ctx, this.#target, this.#options, retry);
     if (call.mayBeHeld) call.onHeld = (held) => void this.#suspend(call, held.id);
-    const outcome = this.#request(call);
+    const ctx = this.#ctx;
+    const outcome =
+      ctx.task === undefined ? this.#request(call) : recordSent(ctx, this.#phases).then(() => this.#request(call));
     if (!call.mayBeHeld) return outcome;
     // Whichever request of the client waits by then gets the outcome.
     const settle = (): void => call.hold?.settle(outcome);
@@ -138,7 +160,7 @@ class Relay<T> {
     return outcome;
   }
 
-  async #request(call: RelayCall, isRepeated = false): Promise<Relayed<T>> {
+  async #request(call: RelayCall, send: Send<T> = this.#send, isRepeated = false): Promise<Relayed<T>> {
     const begun = this.#target.upstream.begin(call);
     const connection = begun instanceof Promise ? await begun : begun;
     try {
@@ -147,7 +169,7 @@ class Relay<T> {
       this.#last = connection;
       connection.wantLevel(this.#ctx.logLevel);
       call.sentAtMs = performance.now();
-      const value = await this.#send(connection, call);
+      const value = await send(connection, call);
       return { value, call, revision: client.revision };
     } catch (error) {
       const code = (error as { readonly code?: unknown }).code;
@@ -157,7 +179,7 @@ class Relay<T> {
       call.endTask();
       connection.end(call);
     }
-    return this.#request(call, true);
+    return this.#request(call, send, true);
   }
 
   /** Ends the run with the input requests of a held call. */

@@ -16,5 +16,10 @@ export function taskSupport(lists: UpstreamLists | undefined, { execution }: Too
   return execution.taskSupport === 'optional' ? whenUpstreamDoes : undefined;
 }
 
-const whenUpstreamDoes: TaskOptions = { support: 'optional', start: 'on-detach' };
-const required: TaskOptions = { support: 'required', start: 'immediately' };
+/**
+ * If this process ends, the next one goes on with the task of the upstream. A process that has to start this often to see the
+ * end of a task will not see it.
+ */
+const recovery: TaskOptions = { recover: 'replay', attempts: 100, suspend: false };
+const whenUpstreamDoes: TaskOptions = { ...recovery, support: 'optional', start: 'on-detach' };
+const required: TaskOptions = { ...recovery, support: 'required', start: 'immediately' };

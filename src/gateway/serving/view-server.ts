@@ -1,7 +1,7 @@
 // The server of one view: what clients connect to. It shows what the view selects from the upstreams, as it is known now.
 
 import type { Context } from '../../engine/context.ts';
-import { type Middleware, principalKey, type RequestInfo } from '../../engine/ports.ts';
+import { type Middleware, principalKey, type RequestInfo, type TaskEvent } from '../../engine/ports.ts';
 import { createServer, type Server, type ServerOptions } from '../../engine/server.ts';
 import type { Principal } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
@@ -11,6 +11,7 @@ import { inTime } from '../in-time.ts';
 import type { ExposedView } from '../names/index.ts';
 import type { HeldCalls } from '../relays/held-calls.ts';
 import { RelayCall } from '../relays/relay-call.ts';
+import { taskOf } from '../relays/task-recovery.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import { CallNames } from './call-names.ts';
 import { joinInstructions } from './instructions.ts';
@@ -64,6 +65,7 @@ export class ViewServer {
       rootsChanged: (_peer, session) => {
         for (const upstream of this.#source.upstreams.values()) upstream.rootsChanged(session.key);
       },
+      taskChanged: (event) => this.#taskChanged(event),
     });
     this.server.followResources({
       prepare: (uri, ctx) => this.#follow(uri, ctx),
@@ -124,6 +126,17 @@ export class ViewServer {
     const route = this.#followed.get(uri);
     this.#followed.delete(uri);
     if (route !== undefined) this.#source.upstreams.get(route.slug)?.unfollow(route.uri);
+  }
+
+  /** A task that was cancelled while no process ran it: its upstream is told here. */
+  #taskChanged({ type, task }: TaskEvent): void {
+    const id = type === 'ended' && task.outcome?.type === 'cancelled' ? taskOf(task) : undefined;
+    const slug = this.server.catalog.tools.get(task.tool)?.upstream;
+    const upstream = slug === undefined ? undefined : this.#source.upstreams.get(slug);
+    if (id === undefined || upstream === undefined) return;
+    const { principal, sessionKey } = task.context;
+    const key = principalKey(principal as unknown as Principal | undefined);
+    void upstream.cancelTask({ principalKey: key, sessionKey: sessionKey ?? key }, id);
   }
 
   /** Whether the answer depends on lists that are not known yet. */

@@ -22,6 +22,9 @@ export interface UpstreamSettings extends ConnectSettings {
   readonly cleanLists?: ((lists: UpstreamLists) => UpstreamLists) | undefined;
 }
 
+/** Which connection a caller uses, by isolation. */
+type CallerKeys = Pick<UpstreamCall, 'sessionKey' | 'principalKey'>;
+
 const stderrTail = 4_096;
 const invalidParams = -32602;
 
@@ -190,6 +193,22 @@ export class Upstream {
   rootsChanged(sessionKey: string): void {
     if (this.config.isolation !== 'session') return;
     this.#connections.all.find(({ key, open }) => key === sessionKey && open !== undefined)?.client.rootsChanged();
+  }
+
+  /** Cancels a task of the upstream that no call waits for. */
+  async cancelTask(keys: CallerKeys, id: string): Promise<void> {
+    try {
+      const { client } = await this.#connections.get(this.#keyOf(keys), undefined);
+      await (await client.tasks.attach(id)).cancel();
+    } catch (error) {
+      this.#settings.logger?.debug('a task of an upstream could not be cancelled', { server: this.slug, error });
+    }
+  }
+
+  #keyOf({ principalKey, sessionKey }: CallerKeys): string {
+    const { isolation } = this.config;
+    if (isolation === 'principal') return principalKey;
+    return isolation === 'session' ? sessionKey : this.#listKey;
   }
 
   // Resources that clients follow.

@@ -1,0 +1,91 @@
+// Tasks of the gateway that outlive its process: the task of the upstream is recorded as a step, and the process that goes on
+// with the task of the gateway goes on with it. The upstream is never called twice.
+
+import { createHash } from 'node:crypto';
+import type { Client } from '../../client/index.ts';
+import type { Context } from '../../engine/context.ts';
+import type { InputRequest } from '../../engine/input-requests/input-request.ts';
+import type { TaskRecord } from '../../engine/tasks/task-store.ts';
+import type { CancelSignal } from '../../protocol/cancellation.ts';
+import type { ToolResult } from '../../protocol/model.ts';
+import { encodeRequest } from './held-call-messages.ts';
+
+const taskStep = 'gateway-task';
+const sentStep = (phase: number): string => `gateway-sent-${phase}`;
+const answeredStep = (key: string): string => `answered ${key}`;
+
+/** Why a run ends whose task goes on: in another process, or later. See `StopReason` of the engine. */
+const handedOver: readonly unknown[] = ['shutdown', 'lease-lost', 'suspended'];
+
+export function isHandedOver(reason: unknown): boolean {
+  return reason instanceof DOMException && handedOver.includes(reason.message);
+}
+
+/** `phase`: how often the upstream has asked for input before. */
+export async function recordSent(ctx: Context, phase: number): Promise<void> {
+  await ctx.step(sentStep(phase), () => true);
+}
+
+/** The request was about to be sent by an earlier process: it may have run, and must not be sent again. */
+export function wasSent(ctx: Context, phase: number): boolean {
+  return ctx.stepResult(sentStep(phase)) !== undefined;
+}
+
+/** `id`: of the task of the upstream. */
+export async function recordTask(ctx: Context, id: string): Promise<void> {
+  await ctx.step(taskStep, () => id);
+}
+
+export function recordedTask(ctx: Context): string | undefined {
+  const id = ctx.stepResult(taskStep);
+  return typeof id === 'string' ? id : undefined;
+}
+
+/** The task of the upstream that a task of the gateway stands for. */
+export function taskOf({ steps }: Pick<TaskRecord, 'steps'>): string | undefined {
+  const id = steps.find(({ key }) => key === taskStep)?.value;
+  return typeof id === 'string' ? id : undefined;
+}
+
+/** Waits for the result of a task that the upstream works on. Aborting cancels it. */
+export async function finishTask(client: Client, id: string, signal: CancelSignal): Promise<ToolResult> {
+  const task = await client.tasks.attach(id);
+  const waiting = new AbortController();
+  const cancel = (): void => {
+    waiting.abort(signal.reason);
+    task.cancel().catch(() => {
+      // It has ended, or the upstream is gone.
+    });
+  };
+  if (signal.aborted) cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    return await task.wait({ signal: waiting.signal });
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+/**
+ * Asks the client of a task. An upstream asks again after a restart for what it has not got: the same request has the same key,
+ * unless it was answered. `open`: the keys in use.
+ */
+export async function askInTask(ctx: Context, request: InputRequest, open: Set<string>): Promise<unknown> {
+  const digest = createHash('sha256')
+    .update(JSON.stringify(encodeRequest(request)))
+    .digest('base64url')
+    .slice(0, 16);
+  let n = 1;
+  const isUsed = (key: string): boolean => open.has(key) || ctx.stepResult(answeredStep(key)) !== undefined;
+  while (isUsed(`${digest}-${n}`)) n++;
+  const key = `${digest}-${n}`;
+  open.add(key);
+  try {
+    const response = await ctx.requestInput(key, request);
+    // Before the upstream gets it: what it asks from now on is another request.
+    await ctx.step(answeredStep(key), () => true);
+    return response;
+  } finally {
+    open.delete(key);
+  }
+}
