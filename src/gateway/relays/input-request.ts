@@ -18,8 +18,9 @@ export function formRequest(message: string, schema: JsonSchema): InputRequest {
   return { kind: 'elicit', message, schema: { json: schema, validator: unchecked } };
 }
 
-export function urlRequest(message: string, url: string): InputRequest {
-  return { kind: 'elicitUrl', message, url };
+/** `elicitationId`: names it when the user has finished there. */
+export function urlRequest(message: string, url: string, elicitationId: string = crypto.randomUUID()): InputRequest {
+  return { kind: 'elicitUrl', message, url, elicitationId };
 }
 
 export function samplingRequest(params: SamplingParams): InputRequest {

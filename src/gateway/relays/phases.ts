@@ -68,6 +68,15 @@ export function linksOf(error: unknown): readonly Link[] | undefined {
   return links.length === 0 || links.length !== given.length ? undefined : links;
 }
 
+/** The ids of the pages that an error names: the upstream says under them when the user has finished there. */
+export function linkIdsOf(error: unknown): readonly string[] {
+  const data = error instanceof ClientError ? error.serverError?.data : undefined;
+  const given = isObject(data) && Array.isArray(data['elicitations']) ? data['elicitations'] : [];
+  return given.flatMap((each) =>
+    isObject(each) && typeof each['elicitationId'] === 'string' ? [each['elicitationId']] : [],
+  );
+}
+
 /** An upstream wants input that its caller cannot give. */
 export class InputNotPossible extends Error {
   readonly requests: readonly InputRequest[];
@@ -83,6 +92,8 @@ export interface PhaseOptions {
   readonly serverName: string | undefined;
   /** Whether the caller can be asked. */
   canAsk(request: InputRequest): boolean;
+  /** Called with each request that the caller is asked. */
+  asked?(request: InputRequest): void;
   /** Returned if the caller has no folders. */
   readonly roots: readonly Root[];
 }
@@ -99,6 +110,7 @@ export async function inputOf(
   if (impossible.length > 0) throw new InputNotPossible(impossible);
   const entries = Object.entries(requests);
   const asked = entries.filter(([, request]) => options.canAsk(request));
+  for (const [, request] of asked) options.asked?.(request);
   // A key that the upstream has used before is another question now.
   const used = usedKeys(ctx, index);
   const keyOf = (key: string): string => (used.has(key) ? `${index}.${key}` : key);

@@ -9,7 +9,7 @@ import {
   type ToolCallOptions,
 } from '../../client/index.ts';
 import { callOf } from '../../engine/call-context.ts';
-import type { Context } from '../../engine/context.ts';
+import type { Context, SessionClient } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import { principalKey } from '../../engine/ports.ts';
 import { Cancellation, type CancelSignal } from '../../protocol/cancellation.ts';
@@ -206,6 +206,27 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
 
   log({ level, data, logger }: LogMessage): void {
     this.#run.log(level, data, logger);
+  }
+
+  notify(method: string, params: Readonly<Record<string, unknown>>): void {
+    this.ctx.notify(method, params);
+  }
+
+  elicitationCompleted(id: string): void {
+    this.ctx.elicitationCompleted(id);
+  }
+
+  get sessionClient(): SessionClient | undefined {
+    return this.ctx.sessionClient;
+  }
+
+  async askSession(client: SessionClient, request: InputRequest, signal: AbortSignal): Promise<unknown> {
+    const named = this.#namesServer ? withServerName(request, this.#config.slug) : request;
+    try {
+      return await client.requestInput(named, signal);
+    } catch (error) {
+      throw new InputFailure('failed', error instanceof Error ? error.message : String(error), error);
+    }
   }
 
   async ask(request: InputRequest, signal: AbortSignal): Promise<unknown> {

@@ -7,7 +7,16 @@ import { WireError } from '../../protocol/errors.ts';
 import type { UpstreamConnection } from '../upstreams/connection.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import { asksOf, canAsk } from './input-request.ts';
-import { checkPhases, inputOf, linksOf, type Phase, phaseOf, recordedPhases, recordPhase } from './phases.ts';
+import {
+  checkPhases,
+  inputOf,
+  linkIdsOf,
+  linksOf,
+  type Phase,
+  phaseOf,
+  recordedPhases,
+  recordPhase,
+} from './phases.ts';
 import { type CallTarget, RelayCall, type RelayOptions } from './relay-call.ts';
 import { finishTask, recordedTask, recordSent, wasSent } from './task-recovery.ts';
 
@@ -50,6 +59,8 @@ class Relay<T> {
   readonly #send: Send<T>;
   /** The connection of the last request. */
   #last: UpstreamConnection | undefined;
+  /** URLs that the client was sent to. */
+  readonly #links: string[] = [];
   /** How many phases are recorded. */
   #phases = 0;
 
@@ -116,16 +127,26 @@ class Relay<T> {
     let error = failure;
     for (;;) {
       const phase = phaseOf(error);
+      if (phase?.kind === 'links' && this.#passesLinks) this.#expectCompletion(error);
       if (phase === undefined || (phase.kind === 'links' && this.#passesLinks)) throw error;
       checkPhases(this.#phases);
       await recordPhase(this.#ctx, this.#phases++, phase);
       const retry = await this.#input(phase as Exclude<Phase, { kind: 'held' }>, error);
       try {
-        return await this.#attempt(retry);
+        const relayed = await this.#attempt(retry);
+        // It did not tell when the user had finished there: now it works.
+        for (const id of this.#links) this.#ctx.elicitationCompleted(id);
+        return relayed;
       } catch (next) {
         error = next;
       }
     }
+  }
+
+  /** The client gets the error with the ids of the upstream. */
+  #expectCompletion(error: unknown): void {
+    const ctx = this.#ctx;
+    for (const id of linkIdsOf(error)) this.#last?.expectCompletion(id, () => ctx.elicitationCompleted(id));
   }
 
   /** A client that is asked during its calls gets the error that wants pages to be visited, and repeats the call itself. */
@@ -141,6 +162,9 @@ class Relay<T> {
       serverName: namesServer ? config.slug : undefined,
       canAsk: (request) => canAsk(asks, request),
       roots: config.roots ?? [],
+      asked: (each) => {
+        if (each.kind === 'elicitUrl' && each.elicitationId !== undefined) this.#links.push(each.elicitationId);
+      },
     });
     if (input === 'declined') throw new LinksDeclined(linksOf(error) === undefined ? undefined : error);
     return input;

@@ -45,6 +45,7 @@ export async function connectOptions(
     handlers: inputHandlers(config, asks, connection),
     capabilities: furtherCapabilities(config, asks),
     onLog: (message, context) => connection.log(message, context),
+    onNotification: (method, params) => connection.notified(method, params),
     onListChanged: () => events.listChanged(),
     onState: (state, error) => {
       if (state === 'lost') events.lost(error);

@@ -4,13 +4,16 @@ import type { Client, InputContext, LogContext, LogMessage } from '../../client/
 import type { Logger } from '../../protocol/logger.ts';
 import { type LogLevel, logLevels } from '../../protocol/model.ts';
 import { SlotSet } from '../../protocol/slot-set.ts';
-import type { UpstreamCall } from './contract.ts';
+import type { UpstreamCall, UpstreamSession } from './contract.ts';
 import { FollowedResources } from './followed-resources.ts';
 import type { CallFinder } from './input-handlers.ts';
+import { UsedSessions } from './used-sessions.ts';
 
 /** Time-outs in a row, without any message in between, after which it is checked whether the server responds at all. */
 const maxSilentTimeouts = 3;
 const pingMs = 10_000;
+/** URLs whose completion is waited for; stops an upstream that sends users to many from filling the memory. */
+const maxLinks = 1_000;
 
 export interface ConnectionEvents {
   /** Nothing is in flight any more. */
@@ -34,6 +37,9 @@ export class UpstreamConnection implements CallFinder {
   readonly #calls = new SlotSet<UpstreamCall>();
   #begun = 0;
   readonly #tasks = new Map<string, UpstreamCall>();
+  readonly #sessions = new UsedSessions();
+  /** URLs that users were sent to, by the id of the upstream, oldest first. */
+  readonly #links = new Map<string, () => void>();
   #client: Client | undefined;
   #followed: FollowedResources | undefined;
   #level: LogLevel | undefined;
@@ -88,6 +94,8 @@ export class UpstreamConnection implements CallFinder {
   begin(call: UpstreamCall): void {
     call.slot = this.#calls.add(call);
     call.order = ++this.#begun;
+    // On a connection of all callers, nothing outside of calls could be attributed.
+    if (this.owner !== undefined) this.#sessions.used(call);
   }
 
   end(call: UpstreamCall): void {
@@ -121,8 +129,31 @@ export class UpstreamConnection implements CallFinder {
     return found;
   }
 
+  /** The session that is asked while no call is in progress. */
+  session(): UpstreamSession | 'ambiguous' | undefined {
+    return this.#sessions.only;
+  }
+
   ambiguous(): void {
     this.#events.ambiguous();
+  }
+
+  /** The upstream will say when the user has finished at a URL. `id`: the upstream's. */
+  expectCompletion(id: string, completed: () => void): void {
+    this.#links.delete(id);
+    this.#links.set(id, completed);
+    const [oldest] = this.#links.keys();
+    if (this.#links.size > maxLinks && oldest !== undefined) this.#links.delete(oldest);
+  }
+
+  /** A notification that the client does not handle itself. */
+  notified(method: string, params: Readonly<Record<string, unknown>>): void {
+    if (method !== 'notifications/elicitation/complete') return;
+    const id = params['elicitationId'];
+    const completed = typeof id === 'string' ? this.#links.get(id) : undefined;
+    // Once: an id that is unknown or finished is ignored.
+    this.#links.delete(id as string);
+    completed?.();
   }
 
   /** Passes a log message on to its caller; what belongs to no single caller stays in our log. */

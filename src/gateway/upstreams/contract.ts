@@ -1,6 +1,7 @@
 // The interfaces between upstreams and what uses them: calls that are passed on, and what an upstream reports.
 
 import type { LogMessage } from '../../client/index.ts';
+import type { SessionClient } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import type { UpstreamLists } from '../contract.ts';
 
@@ -27,6 +28,18 @@ export interface UpstreamCall {
   /** Passes an input request of the upstream on. Rejects with an `InputFailure`. */
   ask(request: InputRequest, signal: AbortSignal): Promise<unknown>;
   log(message: LogMessage): void;
+  /** The user has finished at the URL of an input request with this id. */
+  elicitationCompleted(id: string): void;
+  /** Its session, if requests can be sent to it outside of calls. */
+  readonly sessionClient: SessionClient | undefined;
+  /** Passes an input request on to a session, outside of any call. */
+  askSession(client: SessionClient, request: InputRequest, signal: AbortSignal): Promise<unknown>;
+}
+
+/** A session of a client that has used a connection: it may be asked while no call is in progress. */
+export interface UpstreamSession {
+  readonly client: SessionClient;
+  ask(request: InputRequest, signal: AbortSignal): Promise<unknown>;
 }
 
 /** The input requests that can be passed on. */

@@ -4,12 +4,15 @@ import { type InputContext, InputFailure, type InputHandlers } from '../../clien
 import type { ElicitResult, Root, SamplingResult } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import { formRequest, rootsRequest, samplingRequest, urlRequest } from '../relays/input-request.ts';
-import type { Asks, UpstreamCall } from './contract.ts';
+import type { Asks, UpstreamCall, UpstreamSession } from './contract.ts';
 
 /** The calls in flight on a connection, as far as input requests need them. */
 export interface CallFinder {
   /** The call that a message of the upstream belongs to. */
   find(context: Pick<InputContext, 'call' | 'task'>): UpstreamCall | 'ambiguous' | undefined;
+  /** The session to ask while no call is in progress. */
+  session(): UpstreamSession | 'ambiguous' | undefined;
+  expectCompletion(id: string, completed: () => void): void;
   ambiguous(): void;
 }
 
@@ -17,41 +20,56 @@ const unavailable = (what: string): InputFailure => new InputFailure('unavailabl
 
 /** The handlers of a connection; what has a handler is declared. */
 export function inputHandlers({ asks: allowed, roots }: UpstreamConfig, asks: Asks, calls: CallFinder): InputHandlers {
-  const callFor = (context: InputContext): UpstreamCall => {
+  const find = (context: InputContext): UpstreamCall | UpstreamSession | 'ambiguous' | undefined => {
     const call = calls.find(context);
-    if (call === 'ambiguous') {
+    // What names a call belongs to it, even if it is over.
+    if (call !== undefined || context.call !== undefined || context.task !== undefined) return call;
+    return calls.session();
+  };
+  const callerOf = (context: InputContext): UpstreamCall | UpstreamSession => {
+    const found = find(context);
+    if (found === 'ambiguous') {
       calls.ambiguous();
       throw new InputFailure(
         'failed',
-        'Several callers have requests in progress, so that it is not certain who to ask',
+        'Several callers have requests in progress or sessions open, so that it is not certain who to ask',
       );
     }
-    if (call === undefined) throw unavailable('No request is in progress, so that there is no one to ask');
-    return call;
+    if (found === undefined) throw unavailable('No request is in progress, so that there is no one to ask');
+    return found;
   };
   return {
     ...(allowed.includes('elicitation') &&
       asks.form && {
         elicit: ({ message, schema }, context) =>
-          callFor(context).ask(formRequest(message, schema), context.signal) as Promise<ElicitResult>,
+          callerOf(context).ask(formRequest(message, schema), context.signal) as Promise<ElicitResult>,
       }),
     ...(allowed.includes('elicitation') &&
       asks.url && {
-        elicitUrl: ({ message, url }, context) =>
-          callFor(context).ask(urlRequest(message, url), context.signal) as Promise<ElicitResult>,
+        elicitUrl: ({ message, url, elicitationId }, context) => {
+          const caller = callerOf(context);
+          const id = crypto.randomUUID();
+          if (elicitationId !== undefined) {
+            const completes = 'client' in caller ? caller.client : caller;
+            calls.expectCompletion(elicitationId, () => completes.elicitationCompleted(id));
+          }
+          return caller.ask(urlRequest(message, url, id), context.signal) as Promise<ElicitResult>;
+        },
       }),
     ...(allowed.includes('sampling') &&
       asks.sampling && {
         sample: (params, context) =>
-          callFor(context).ask(samplingRequest(params), context.signal) as Promise<SamplingResult>,
+          callerOf(context).ask(samplingRequest(params), context.signal) as Promise<SamplingResult>,
       }),
     ...(allowed.includes('roots') && {
       roots: async (context) => {
-        const call = calls.find(context);
         const given = roots ?? [];
-        if (call === undefined || call === 'ambiguous' || !call.asks.roots) return given;
+        const caller = find(context);
+        if (caller === undefined || caller === 'ambiguous') return given;
+        const canBeAsked = 'client' in caller ? caller.client.can('roots') : caller.asks.roots;
+        if (!canBeAsked) return given;
         try {
-          return (await call.ask(rootsRequest(), context.signal)) as readonly Root[];
+          return (await caller.ask(rootsRequest(), context.signal)) as readonly Root[];
         } catch (error) {
           // Servers ask when they start, and the call that they were started for may end before its client has answered.
           if (error instanceof InputFailure) return given;
