@@ -1,7 +1,7 @@
 // The interfaces between the parts of the gateway: the lists of a server, where they are kept, and how they are checked
 // before they are shown. Only types.
 
-import type { Prompt, Resource, ResourceTemplate, Tool } from '../protocol/model.ts';
+import type { CacheHint, Prompt, Resource, ResourceTemplate, Tool } from '../protocol/model.ts';
 import type { UpstreamConfig } from './config/gateway-config.ts';
 
 /** Everything that a server lists, all pages. */
@@ -14,6 +14,8 @@ export interface UpstreamLists {
   readonly instructions?: string | undefined;
   /** Its capabilities: what can be declared to clients. */
   readonly capabilities?: Readonly<Record<string, unknown>> | undefined;
+  /** How long all of them may be cached, where the revision has that. */
+  readonly cache?: CacheHint | undefined;
   /** The protocol revision that was used. */
   readonly revision?: string | undefined;
 }

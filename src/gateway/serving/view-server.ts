@@ -6,7 +6,7 @@ import { createServer, type Server, type ServerOptions } from '../../engine/serv
 import type { Principal } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
-import type { Capabilities } from '../../protocol/model.ts';
+import type { CacheHint, Capabilities } from '../../protocol/model.ts';
 import { inTime } from '../in-time.ts';
 import type { ExposedView } from '../names/index.ts';
 import type { HeldCalls } from '../relays/held-calls.ts';
@@ -15,6 +15,7 @@ import { taskOf } from '../relays/task-recovery.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import { CallNames } from './call-names.ts';
 import { joinInstructions } from './instructions.ts';
+import { joinCacheHints } from './list-cache.ts';
 import { mayUse } from './view-access.ts';
 import { viewEntries } from './view-entries.ts';
 import type { ViewSource } from './view-source.ts';
@@ -33,6 +34,8 @@ export class ViewServer {
   readonly server: Server;
   readonly #held: HeldCalls;
   readonly #calls: CallNames;
+  /** How long lists may be cached at most; false: that is not decided here. */
+  readonly #ownCache: CacheHint | undefined | false;
   #isRestricted = false;
   #source: ViewSource;
   #capabilities: Capabilities | undefined;
@@ -45,6 +48,7 @@ export class ViewServer {
   constructor(options: ServerOptions, source: ViewSource, held: HeldCalls, firstListMs: number, base?: Server) {
     this.#source = source;
     this.#held = held;
+    this.#ownCache = base === undefined ? options.cache : false;
     this.server =
       base ??
       createServer({
@@ -85,6 +89,10 @@ export class ViewServer {
     if (source.view?.allow !== undefined && !this.#isRestricted) {
       this.#isRestricted = true;
       this.server.restrict((_kind, _key, principal) => mayUse(this.#source.view?.allow, principal));
+    }
+    if (this.#ownCache !== false) {
+      const lists = [...source.upstreams.values()].map((upstream) => upstream.lists);
+      this.server.setListCache(joinCacheHints(lists, this.#ownCache));
     }
     const rejected = this.server.replaceEntries(
       this,
