@@ -1,5 +1,6 @@
 // The interfaces that the parts of the console share. Types only.
 
+import type { Server } from '../engine/server.ts';
 import type {
   About,
   AuditPage,
@@ -55,6 +56,8 @@ export interface ConsoleUser {
 /** A gateway, as the console shows it. */
 export interface ConsoleGateway {
   upstreams(): readonly UpstreamRow[];
+  /** Calls the listener with each server of the gateway, those that exist and those that are made later. */
+  eachServer(listener: (server: Server) => void): void;
   restart(slug: string): Promise<void>;
   /** Accepts what was seen of a server, or of one of its tools. */
   accept(slug: string, tool?: string): void;

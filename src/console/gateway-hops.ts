@@ -15,6 +15,7 @@ export class GatewayHops {
   /** The group of the call that is running: what it sends to a server belongs to it. */
   readonly #group = new AsyncLocalStorage<string>();
   readonly #peers = new WeakMap<object, FeedPeer>();
+  readonly #groupOf: (request: RequestInfo) => string | undefined;
   #stop: (() => void) | undefined;
 
   /** `groupOf`: the group of a request of a client, while messages are recorded. */
@@ -26,8 +27,14 @@ export class GatewayHops {
   ) {
     this.#gateway = gateway;
     this.#feed = feed;
+    this.#groupOf = groupOf;
+    this.add(server);
+  }
+
+  /** A server of the gateway: what its calls send to the servers behind it belongs to them. */
+  add(server: Server): void {
     server.around((request, next) => {
-      const group = this.#stop === undefined ? undefined : groupOf(request);
+      const group = this.#stop === undefined ? undefined : this.#groupOf(request);
       return group === undefined ? next() : this.#group.run(group, next);
     });
   }

@@ -4,7 +4,7 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Observer, RequestInfo, SessionInfo } from '../engine/ports.ts';
 import type { Server } from '../engine/server.ts';
-import type { OpenSession, Peer } from '../protocol/exchange.ts';
+import type { OpenSession, Peer, SessionControl } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import { metaKeys } from '../protocol/meta.ts';
 import type { SessionRow } from './api.ts';
@@ -20,11 +20,11 @@ const maxKeys = 2_000;
 const shownKeyChars = 8;
 
 export class ServerObserver {
-  readonly #server: Server;
+  readonly #servers: Server[];
   readonly #feed: Feed;
   readonly #keep: boolean;
   readonly #onChange: (isOn: boolean) => void;
-  #detach: (() => void) | undefined;
+  #detach: (() => void)[] | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
   #ticker: NodeJS.Timeout | undefined;
   #delay: IntervalHistogram | undefined;
@@ -36,11 +36,17 @@ export class ServerObserver {
   /** `onChange`: messages are recorded from now on, or not any more. */
   constructor(server: Server, feed: Feed, keep: boolean, onChange: (isOn: boolean) => void = () => {}) {
     this.#onChange = onChange;
-    this.#server = server;
+    this.#servers = [server];
     this.#feed = feed;
     this.#keep = keep;
     this.#attach();
     this.#stopWhenIdle();
+  }
+
+  /** Another server whose clients are shown, too. */
+  add(server: Server): void {
+    this.#servers.push(server);
+    this.#detach?.push(server.observe(this.#observer));
   }
 
   /** Whether messages are recorded. */
@@ -101,7 +107,7 @@ export class ServerObserver {
   async end(number: number): Promise<boolean> {
     const peer = this.#feed.peers.get(number);
     if (peer === undefined || !peer.open || this.#streamsOf(peer) === undefined) return false;
-    for (const control of this.#server.sessionControls) {
+    for (const control of this.#controls) {
       if (!(await control.end(sessionOf(peer)))) continue;
       peer.open = false;
       return true;
@@ -113,11 +119,15 @@ export class ServerObserver {
   #streamsOf(peer: FeedPeer): number | undefined {
     const session = sessionOf(peer);
     if (session.key === undefined && session.peer === undefined) return undefined;
-    for (const control of this.#server.sessionControls) {
+    for (const control of this.#controls) {
       const streams = control.streams(session);
       if (streams !== undefined) return streams;
     }
     return undefined;
+  }
+
+  get #controls(): readonly SessionControl[] {
+    return this.#servers.flatMap(({ sessionControls }) => [...sessionControls]);
   }
 
   #stopWhenIdle(): void {
@@ -128,7 +138,7 @@ export class ServerObserver {
 
   #attach(): void {
     if (this.#detach !== undefined) return;
-    this.#detach = this.#server.observe(this.#observer);
+    this.#detach = this.#servers.map((server) => server.observe(this.#observer));
     this.#onChange(true);
     this.#delay = monitorEventLoopDelay({ resolution: 20 });
     this.#delay.enable();
@@ -137,7 +147,7 @@ export class ServerObserver {
   }
 
   #stop(): void {
-    this.#detach?.();
+    for (const detach of this.#detach ?? []) detach();
     this.#detach = undefined;
     this.#onChange(false);
     clearInterval(this.#ticker);

@@ -60,6 +60,11 @@ export class ServerSource implements ConsoleSource {
     this.#hops = gateway && new GatewayHops(gateway, server, this.feed, (request) => observer?.groupOf(request));
     observer = new ServerObserver(server, this.feed, options.keep === true, (isOn) => this.#hops?.record(isOn));
     this.#observer = observer;
+    gateway?.eachServer((other) => {
+      if (other === server) return;
+      this.#hops?.add(other);
+      this.#observer.add(other);
+    });
     const client = { name: 'mooring-console', version: options.version };
     const peer = { transport: 'memory', principal: consolePrincipal } as const;
     this.calls = new ConsoleCalls({

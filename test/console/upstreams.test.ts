@@ -2,7 +2,8 @@
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CallStarted, ConsoleState, UpstreamRow } from '../../src/console/api.ts';
+import { connect } from '../../src/client/index.ts';
+import type { CallStarted, ConsoleState, SessionRow, UpstreamRow } from '../../src/console/api.ts';
 import { runtimeOf, serverEntry, writeConfig } from '../gateway/cli/support.ts';
 import { hasBrowser, openPage, startBrowser } from '../support/browser.ts';
 import { useHome } from '../support/program.ts';
@@ -10,7 +11,7 @@ import { startConsole } from './program.ts';
 
 const home = useHome();
 
-async function start() {
+async function start(more: readonly string[] = []) {
   const config = writeConfig(home, {
     mcpServers: {
       files: serverEntry(home, 'files', [{ name: 'read', description: 'Reads' }], { mooring: { pin: 'block' } }),
@@ -22,7 +23,7 @@ async function start() {
     },
     gateway: { views: {} },
   });
-  const args = ['gateway', '--config', config, '--console', '--console-operate'];
+  const args = ['gateway', '--config', config, '--console', '--console-operate', ...more];
   return startConsole(home, args, { env: runtimeOf(home) });
 }
 
@@ -65,6 +66,34 @@ test('servers have their state and tools, and can be restarted', { timeout: 60_0
   await expect.poll(async () => (await upstreams())[0]?.pid).not.toBe(files?.pid);
   await expect(client.post('operate/restart-upstream', { id: 'none' })).rejects.toThrow('404');
   feed.close();
+  child.kill('SIGTERM');
+});
+
+test('sessions at the address of a single server are shown with their messages, and ended', {
+  timeout: 60_000,
+}, async () => {
+  const { client, lines, child } = await start(['--http', '--port', '0']);
+  const address = (): string | undefined => /listening on (http[^\s"]+)/.exec(lines.join('\n'))?.[1];
+  await expect.poll(address, { timeout: 30_000 }).toBeDefined();
+  const feed = await client.feed();
+  const at = await connect(`${address()}/s/notes`, { revision: '2025-11-25' });
+  await at.callTool('list');
+  const sessions = async (): Promise<readonly SessionRow[]> =>
+    (await client.get<{ sessions: SessionRow[] }>('sessions')).sessions;
+  const [session, ...others] = await sessions();
+  expect(others).toEqual([]);
+  expect(session).toMatchObject({ transport: 'http', revision: '2025-11-25', canEnd: true });
+  const asked = await feed.until(({ entries }) =>
+    entries.find(({ side, method, kind }) => side === 'client' && method === 'tools/call' && kind === 'request'),
+  );
+  const hop = await feed.until(({ entries }) =>
+    entries.find(({ side, method, kind }) => side === 'upstream' && method === 'tools/call' && kind === 'response'),
+  );
+  expect(hop.group).toBe(asked.group);
+  await client.post('operate/end-session', { id: String(session?.peer) });
+  expect(await sessions()).toEqual([]);
+  feed.close();
+  await at.close();
   child.kill('SIGTERM');
 });
 

@@ -1,6 +1,7 @@
 // The gateway as the console shows it: the state of its servers, their tools before and after its rules, and their pins.
 
 import type { ConsoleGateway, UpstreamRow } from '../../console/index.ts';
+import type { Server } from '../../engine/server.ts';
 import type { Gateway, ServedAs } from '../../gateway/index.ts';
 import { diffDefinitions, type PinDifference, type Pins } from '../../gateway/pins/index.ts';
 
@@ -24,15 +25,32 @@ export class UpstreamMessages {
   }
 }
 
+/** The servers of a gateway: that of each view and of each single server, made when it is first used. */
+export class GatewayServers {
+  readonly #servers: Server[] = [];
+  readonly #listeners: ((server: Server) => void)[] = [];
+
+  add(server: Server): void {
+    this.#servers.push(server);
+    for (const listener of this.#listeners) listener(server);
+  }
+
+  each(listener: (server: Server) => void): void {
+    this.#listeners.push(listener);
+    for (const server of this.#servers) listener(server);
+  }
+}
+
 export interface ConsoleGatewayOptions {
   readonly gateway: Gateway;
   readonly pins: Pins;
   /** What is served at the endpoint. */
   readonly as: ServedAs;
   readonly messages: UpstreamMessages;
+  readonly servers: GatewayServers;
 }
 
-export function consoleGateway({ gateway, pins, as, messages }: ConsoleGatewayOptions): ConsoleGateway {
+export function consoleGateway({ gateway, pins, as, messages, servers }: ConsoleGatewayOptions): ConsoleGateway {
   return {
     upstreams() {
       const { differences } = pins.list();
@@ -53,6 +71,7 @@ export function consoleGateway({ gateway, pins, as, messages }: ConsoleGatewayOp
         return { ...row, tools, pins: differences.filter((each) => each.slug === slug).map(pinOf) };
       });
     },
+    eachServer: (listener) => servers.each(listener),
     restart: (slug) => gateway.restart(slug),
     accept(slug, tool) {
       const identities = pins.list().differences.filter((each) => each.slug === slug);

@@ -16,7 +16,7 @@ import type { Settings } from '../settings.ts';
 import { UsageError } from '../usage-error.ts';
 import { version } from '../version.ts';
 import { terminalOf } from './ask-input.ts';
-import { consoleGateway, UpstreamMessages } from './console-gateway.ts';
+import { consoleGateway, GatewayServers, UpstreamMessages } from './console-gateway.ts';
 import { type ControlSocket, openControlSocket } from './control-socket.ts';
 import { type GatewayInput, readGateway } from './gateway-settings.ts';
 import type { GatewayHost, Protect } from './host-contract.ts';
@@ -58,6 +58,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
   const pins = openPinFile(settings.dataDir, audit, logger);
   const record = audit === undefined ? undefined : audit.sandbox;
   const messages = new UpstreamMessages();
+  const servers = new GatewayServers();
   const telemetry = await upstreamTelemetry(settings);
   let authorizers: ReturnType<typeof loadAuthorizers> | undefined;
   const gateway = createGateway(config, {
@@ -73,7 +74,10 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
       // Nothing listens without a console, and messages then cost nothing more.
       ...(settings.console === undefined ? {} : { onMessage: messages.of(server.slug) }),
     }),
-    prepareServer: (server, as) => protect?.(server, upstreamNames(gateway, as), addressBelow(as)),
+    prepareServer(server, as) {
+      protect?.(server, upstreamNames(gateway, as), addressBelow(as));
+      servers.add(server);
+    },
   });
   if (base !== undefined) gateway.attach(base);
   const main = mainOf(options, config);
@@ -91,7 +95,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
     },
     monitor: () => ({ ...monitorOf(gateway), clientDurations: telemetry.durations() }),
     reload: () => watch.reload(),
-    upstreams: consoleGateway({ gateway, pins, as: main, messages }),
+    upstreams: consoleGateway({ gateway, pins, as: main, messages, servers }),
     async control(url) {
       const info = { startedAt: new Date().toISOString(), url, files };
       socket = await openControlSocket(controlHandlers(gateway, watch, info)).catch((error: Error) => {
