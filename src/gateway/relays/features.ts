@@ -123,3 +123,22 @@ export async function complete(
     throw toWireError(error, target.upstream.slug);
   }
 }
+
+/** Passes a request of an extension on, as it is. */
+export async function requestOther(
+  target: RelayTarget,
+  method: string,
+  { _meta, ...params }: Arguments,
+  ctx: Context,
+): Promise<Arguments> {
+  try {
+    const { value } = await relay(target, ctx, { isRepeatable: false }, ({ client }, options) =>
+      client.request(method, params, options),
+    );
+    const { resultType: _type, ...result } = value as Arguments & { readonly _meta?: ToolResult['_meta'] };
+    return withPlainMeta(result);
+  } catch (error) {
+    target.upstream.failed(error);
+    throw toWireError(error, target.upstream.slug);
+  }
+}

@@ -13,11 +13,13 @@ import type { Context, SessionClient } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import { principalKey } from '../../engine/ports.ts';
 import { Cancellation, type CancelSignal } from '../../protocol/cancellation.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
 import type { Capabilities, LogLevel, Meta } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { UpstreamConnection } from '../upstreams/connection.ts';
 import type { Asks, UpstreamCall } from '../upstreams/contract.ts';
 import { requestCapabilities } from '../upstreams/declared-capabilities.ts';
+import { withoutTasks } from './extensions.ts';
 import type { CallRun, HeldCall } from './held-call.ts';
 import type { HeldCalls } from './held-calls.ts';
 import { asksOf, canAsk, canBeAsked, describeInputRequest, withServerName } from './input-request.ts';
@@ -30,6 +32,8 @@ export interface CallTarget {
   readonly held: HeldCalls;
   /** What users are asked starts with the name of the server, so that no server can pose as another. */
   readonly namesServer: boolean;
+  /** The client is connected to this server by itself, and knows its extensions. */
+  readonly passesExtensions: boolean;
 }
 
 const none: readonly InputRequest[] = [];
@@ -51,6 +55,7 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
   readonly #config: UpstreamConfig;
   readonly #held: HeldCalls;
   readonly #namesServer: boolean;
+  readonly passesExtensions: boolean;
   /** The run of the handler that began it. */
   readonly ctx: Context;
   /** The request of the client that waits now; another one after a retry, maybe in another process. */
@@ -91,7 +96,7 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
 
   constructor(
     ctx: Context,
-    { upstream, held, namesServer }: CallTarget,
+    { upstream, held, namesServer, passesExtensions }: CallTarget,
     { isRepeatable, task }: RelayOptions = repeatable,
     inputRetry?: InputRetry,
   ) {
@@ -100,6 +105,7 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     this.#config = upstream.config;
     this.#held = held;
     this.#namesServer = namesServer;
+    this.passesExtensions = passesExtensions;
     this.idempotent = isRepeatable;
     this.task = task;
     this.inputRetry = inputRetry;
@@ -118,7 +124,9 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
   }
 
   get capabilities(): Capabilities {
-    return requestCapabilities(this.asks, this.#config.asks);
+    const capabilities = requestCapabilities(this.asks, this.#config.asks);
+    const { extensions } = this.passesExtensions ? this.ctx.clientCapabilities : {};
+    return isObject(extensions) ? { ...capabilities, extensions: withoutTasks(extensions) } : capabilities;
   }
 
   get logLevel(): LogLevel | 'none' {

@@ -16,17 +16,18 @@ import { taskSupport } from './task-support.ts';
 export interface ViewEntriesOptions {
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly held: HeldCalls;
-  /** What users are asked starts with the name of the server. */
-  readonly namesServers: boolean;
+  /** It is one server by itself: its users know it, and its clients know its extensions. */
+  readonly isSingle: boolean;
   /** Tools that are listed; the others can be called. */
   readonly isListed: (exposedName: string) => boolean;
 }
 
 export function viewEntries(view: ExposedView, options: ViewEntriesOptions): OwnedEntries {
-  const { upstreams, held, namesServers, isListed } = options;
+  const { upstreams, held, isSingle, isListed } = options;
   const targets = new Map<string, FeatureTarget>();
   for (const [slug, upstream] of upstreams) {
-    targets.set(slug, { upstream, held, namesServer: namesServers, expose: (uri) => view.uris.expose(slug, uri) });
+    const expose = (uri: string): string => view.uris.expose(slug, uri);
+    targets.set(slug, { upstream, held, namesServer: !isSingle, passesExtensions: isSingle, expose });
   }
   const targetOf = (slug: string): FeatureTarget => targets.get(slug) as FeatureTarget;
   const hasResources = [...upstreams.values()].some(({ lists }) => offersResources(lists));

@@ -1,16 +1,25 @@
 // The server of one view: what clients connect to. It shows what the view selects from the upstreams, as it is known now.
 
 import type { Context } from '../../engine/context.ts';
-import { type Middleware, principalKey, type RequestInfo, type TaskEvent } from '../../engine/ports.ts';
+import {
+  type Middleware,
+  type OtherMethods,
+  principalKey,
+  type RequestInfo,
+  type TaskEvent,
+} from '../../engine/ports.ts';
 import { createServer, type Server, type ServerOptions } from '../../engine/server.ts';
+import { wireErrors } from '../../protocol/errors.ts';
 import type { Principal } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { CacheHint, Capabilities } from '../../protocol/model.ts';
 import { inTime } from '../in-time.ts';
 import type { ExposedView } from '../names/index.ts';
+import { extensionCapabilities, hasExtensions } from '../relays/extensions.ts';
+import { requestOther } from '../relays/features.ts';
 import type { HeldCalls } from '../relays/held-calls.ts';
-import { RelayCall } from '../relays/relay-call.ts';
+import { type CallTarget, RelayCall } from '../relays/relay-call.ts';
 import { taskOf } from '../relays/task-recovery.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import { CallNames } from './call-names.ts';
@@ -71,6 +80,7 @@ export class ViewServer {
       },
       taskChanged: (event) => this.#taskChanged(event),
     });
+    if (source.isSingle) this.server.setOtherMethods(this.#otherMethods);
     this.server.followResources({
       prepare: (uri, ctx) => this.#follow(uri, ctx),
       // A session that comes back brings its subscriptions, without a request.
@@ -96,7 +106,7 @@ export class ViewServer {
     }
     const rejected = this.server.replaceEntries(
       this,
-      viewEntries(source.exposed, { ...source, held: this.#held, namesServers: !source.isSingle, isListed }),
+      viewEntries(source.exposed, { ...source, held: this.#held, isListed }),
     );
     if (rejected.length === 0) return;
     this.server.logger?.warn('names of upstreams are taken by others, so that they are not shown', { names: rejected });
@@ -124,7 +134,7 @@ export class ViewServer {
     if (ctx === undefined && known !== undefined) return true;
     await upstream.known();
     if (!hasSubscribe(upstream)) return false;
-    const call = ctx && new RelayCall(ctx, { upstream, held: this.#held, namesServer: true });
+    const call = ctx && new RelayCall(ctx, this.#targetOf(upstream));
     const isFollowed = await upstream.follow(route.uri, call).catch(() => false);
     if (isFollowed) this.#followed.set(uri, route);
     return isFollowed;
@@ -147,6 +157,35 @@ export class ViewServer {
     void upstream.cancelTask({ principalKey: key, sessionKey: sessionKey ?? key }, id);
   }
 
+  #targetOf(upstream: Upstream): CallTarget & { readonly upstream: Upstream } {
+    const { isSingle } = this.#source;
+    return { upstream, held: this.#held, namesServer: !isSingle, passesExtensions: isSingle };
+  }
+
+  /** Extensions of a server by itself. */
+  readonly #otherMethods: OtherMethods = {
+    request: async (method, params, ctx) => {
+      const [upstream] = this.#source.upstreams.values();
+      await upstream?.known();
+      if (upstream === undefined || !hasExtensions(upstream.lists) || !this.#maySeeAll(ctx.principal)) {
+        throw wireErrors.methodNotFound(method);
+      }
+      return requestOther(this.#targetOf(upstream), method, params, ctx);
+    },
+    notified: (method, { _meta, ...params }, { principal }, { key }) => {
+      const [upstream] = this.#source.upstreams.values();
+      if (!hasExtensions(upstream?.lists) || !this.#maySeeAll(principal)) return;
+      upstream?.notify({ sessionKey: key, principalKey: principalKey(principal) }, method, params);
+    },
+  };
+
+  /** No policy says what a method of an extension may do, so that a caller from whom something is hidden may use none. */
+  #maySeeAll(principal: Principal | undefined): boolean {
+    const { tools, prompts, resources, resourceTemplates } = this.server.catalog;
+    const all = [tools, prompts, resources, resourceTemplates].flatMap((each) => [...each.values()]);
+    return all.every(({ visible }) => visible === undefined || visible(principal));
+  }
+
   /** Whether the answer depends on lists that are not known yet. */
   #needsLists({ method, name }: RequestInfo): boolean {
     const { tools, prompts } = this.server.catalog;
@@ -166,7 +205,9 @@ export class ViewServer {
     const offers = (kind: string): boolean => all || known.some((each) => each?.[kind] !== undefined);
     const { exposed } = this.#source;
     const subscribes = all || [...this.#source.upstreams.values()].some(hasSubscribe);
+    const [only] = this.#source.upstreams.values();
     return {
+      ...(this.#source.isSingle ? extensionCapabilities(only?.lists) : {}),
       logging: {},
       ...(offers('tools') || exposed.tools.length > 0 ? { tools: { listChanged: true } } : {}),
       ...(offers('prompts') || exposed.prompts.length > 0 ? { prompts: { listChanged: true } } : {}),

@@ -148,12 +148,23 @@ export class UpstreamConnection implements CallFinder {
 
   /** A notification that the client does not handle itself. */
   notified(method: string, params: Readonly<Record<string, unknown>>): void {
-    if (method !== 'notifications/elicitation/complete') return;
+    if (method !== 'notifications/elicitation/complete') return this.#passOn(method, params);
     const id = params['elicitationId'];
     const completed = typeof id === 'string' ? this.#links.get(id) : undefined;
     // Once: an id that is unknown or finished is ignored.
     this.#links.delete(id as string);
     completed?.();
+  }
+
+  /** Passes a notification of an extension on, if it is certain who it is for. */
+  #passOn(method: string, params: Readonly<Record<string, unknown>>): void {
+    const call = this.find({});
+    const session = call === undefined ? this.session() : undefined;
+    if (call !== undefined && call !== 'ambiguous') {
+      if (call.passesExtensions) call.notify(method, params);
+    } else if (session !== undefined && session !== 'ambiguous' && session.passesExtensions) {
+      session.client.notify(method, params);
+    } else this.#logger?.debug('notification of an upstream', { method });
   }
 
   /** Passes a log message on to its caller; what belongs to no single caller stays in our log. */

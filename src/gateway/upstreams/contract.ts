@@ -30,6 +30,10 @@ export interface UpstreamCall {
   log(message: LogMessage): void;
   /** The user has finished at the URL of an input request with this id. */
   elicitationCompleted(id: string): void;
+  /** A notification of an extension. */
+  notify(method: string, params: Readonly<Record<string, unknown>>): void;
+  /** Its client knows the extensions of the upstream: it is connected to that server by itself. */
+  readonly passesExtensions: boolean;
   /** Its session, if requests can be sent to it outside of calls. */
   readonly sessionClient: SessionClient | undefined;
   /** Passes an input request on to a session, outside of any call. */
@@ -39,6 +43,7 @@ export interface UpstreamCall {
 /** A session of a client that has used a connection: it may be asked while no call is in progress. */
 export interface UpstreamSession {
   readonly client: SessionClient;
+  readonly passesExtensions: boolean;
   ask(request: InputRequest, signal: AbortSignal): Promise<unknown>;
 }
 

@@ -195,6 +195,12 @@ export class Upstream {
     this.#connections.all.find(({ key, open }) => key === sessionKey && open !== undefined)?.client.rootsChanged();
   }
 
+  /** Passes a notification of a client on, if there is a connection for it. */
+  notify(keys: CallerKeys, method: string, params: Readonly<Record<string, unknown>>): void {
+    const wanted = this.#keyOf(keys);
+    this.#connections.all.find(({ key, open }) => key === wanted && open !== undefined)?.client.notify(method, params);
+  }
+
   /** Cancels a task of the upstream that no call waits for. */
   async cancelTask(keys: CallerKeys, id: string): Promise<void> {
     try {

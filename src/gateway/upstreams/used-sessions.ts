@@ -15,7 +15,9 @@ export class UsedSessions {
     if (this.#sessions.size >= maxForgotten) {
       for (const each of this.#sessions.keys()) if (!each.isReachable) this.#sessions.delete(each);
     }
-    this.#sessions.set(client, { client, ask: (request, signal) => call.askSession(client, request, signal) });
+    const { passesExtensions } = call;
+    const ask: UpstreamSession['ask'] = (request, signal) => call.askSession(client, request, signal);
+    this.#sessions.set(client, { client, passesExtensions, ask });
   }
 
   /** The only one that can be reached now. It is never guessed between two. */
