@@ -1,7 +1,7 @@
 // Tasks of upstreams that outlive the process of the gateway: another process goes on with them, and the upstream sees one call.
 
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ToolCallOptions } from '../../src/client/index.ts';
+import type { ConnectOptions } from '../../src/client/index.ts';
 import { createMemoryTaskStore } from '../../src/engine/tasks/memory-store.ts';
 import type { TaskStore } from '../../src/engine/tasks/task-store.ts';
 import type { Gateway } from '../../src/gateway/index.ts';
@@ -128,17 +128,16 @@ describe.each(pairs)('an upstream at %s with a client at %s', (up, down) => {
   test('what the user has answered is not asked again', { timeout: 30_000 }, async () => {
     const { start, seen } = deployment(up);
     const asked: string[] = [];
-    const options = (answers: number): ToolCallOptions & object =>
-      ({
-        revision: down,
-        handlers: {
-          elicit: ({ message }: { readonly message: string }) => {
-            asked.push(message);
-            if (asked.length > answers) return new Promise<never>(() => {});
-            return { action: 'accept', content: { name: message.slice(-2, -1) } } as const;
-          },
+    const options = (answers: number): ConnectOptions => ({
+      revision: down,
+      handlers: {
+        elicit: ({ message }) => {
+          asked.push(message);
+          if (asked.length > answers) return new Promise<never>(() => {});
+          return { action: 'accept', content: { name: message.slice(-2, -1) } };
         },
-      }) as object;
+      },
+    });
     const first = start();
     const before = await clientOf(closers, await known(first.gateway.server), options(1));
     const started = await before.tasks.start('one__greet');

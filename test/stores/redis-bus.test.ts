@@ -76,7 +76,7 @@ describe.skipIf(!hasRedis())('the bus of Redis', { concurrent: true }, () => {
     await expect(a.bus.request(b.bus.process, 'topic', null, 20_000)).rejects.toThrow('has ended');
   });
 
-  test('a process that the others took for one that has ended joins again, and is up to date when it has', async ({ expect }) => {
+  test('a process that the others took for one that has ended joins again, and is up to date', async ({ expect }) => {
     const name = newName();
     const [a, b] = [await join(name), await join(name)];
     await a.bus.publish('topic', 'the last one');
