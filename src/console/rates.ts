@@ -22,13 +22,13 @@ interface Figures {
 }
 
 const columns = [
-  { name: 'calls', unit: '/s', of: (figures: Figures) => figures.calls },
-  { name: 'errors', unit: '/s', of: (figures: Figures) => figures.errors },
-  { name: 'p50', unit: 'ms', of: (figures: Figures) => figures.p50 },
-  { name: 'p99', unit: 'ms', of: (figures: Figures) => figures.p99 },
-  { name: 'event loop delay', unit: 'ms', of: (figures: Figures) => figures.lag },
-  { name: 'heap', unit: 'MB', of: (figures: Figures) => figures.heap },
-  { name: 'peers', unit: '', of: (figures: Figures) => figures.peers },
+  { name: 'Calls', unit: '/s', of: (figures: Figures) => figures.calls },
+  { name: 'Errors', unit: '/s', of: (figures: Figures) => figures.errors },
+  { name: 'Median', unit: 'ms', of: (figures: Figures) => figures.p50 },
+  { name: '99th percentile', unit: 'ms', of: (figures: Figures) => figures.p99 },
+  { name: 'Event loop delay', unit: 'ms', of: (figures: Figures) => figures.lag },
+  { name: 'Memory', unit: 'MB', of: (figures: Figures) => figures.heap },
+  { name: 'Clients', unit: '', of: (figures: Figures) => figures.peers },
 ] as const;
 
 export class Rates {
