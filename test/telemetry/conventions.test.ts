@@ -4,7 +4,7 @@
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { type Attributes, propagation, SpanKind, SpanStatusCode } from '@opentelemetry/api';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type Client, connect, InputFailure, inMemory, type Target } from '../../src/client/index.ts';
 import type { TransportListener } from '../../src/client/transports/transport.ts';
 import { createServer, type Server, serveHttp, serveStdio, UserError } from '../../src/index.ts';
@@ -95,6 +95,11 @@ const optional = [
   ...['network.protocol.name', 'network.protocol.version', 'client.address', 'client.port'],
   ...['server.address', 'server.port'],
 ];
+
+// Transports are loaded when they are first used, which takes long on a busy machine.
+beforeAll(async () => {
+  for (const [kind, revision] of connections) await (await open(kind, revision)).client.close();
+}, 120_000);
 
 describe.each(connections)('over %s on %s', (kind, revision) => {
   test('the spans of a tool call have the attributes of the conventions and no others', async () => {
