@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Server } from '../../src/index.ts';
 import { settled } from '../support/bus.ts';
 import { both, type EventReader, initializeBody } from '../support/http-client.ts';
-import { hasRedis, startRedis } from '../support/redis.ts';
+import { hasRedis, pauses, startRedis } from '../support/redis.ts';
 import { type RedisReplica, RedisReplicas } from '../support/redis-replicas.ts';
 import { lastEventId, openGet, openPost } from '../support/replicas.ts';
 
@@ -26,7 +26,7 @@ function install(server: Server): void {
   for (const n of [1, 2]) server.resource(`memo://${n}`, { name: `memo ${n}`, read: () => 'text' });
 }
 
-describe.skipIf(!hasRedis())('servers with one Redis', () => {
+describe.skipIf(!hasRedis())('servers with one Redis', { retry: pauses }, () => {
   let replicas: RedisReplicas;
   let a: RedisReplica;
   let b: RedisReplica;

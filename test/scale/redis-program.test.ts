@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { useClosers } from '../support/closers.ts';
 import { modernVersion } from '../support/http-client.ts';
-import { hasRedis } from '../support/redis.ts';
+import { hasRedis, pauses } from '../support/redis.ts';
 import { lastEventId, openGet, openPost } from '../support/replicas.ts';
 import { startProgram } from '../support/workers.ts';
 import { failures, Load } from './support/load.ts';
@@ -32,7 +32,7 @@ const ping = async ({ client }: RedisProgram, session: string): Promise<number> 
 const echo = { name: 'echo', arguments: { text: 'x' } };
 const stateless = async ({ client }: RedisProgram): Promise<number> => (await client.modern('tools/call', echo)).status;
 
-describe.skipIf(!hasRedis())('with Redis', () => {
+describe.skipIf(!hasRedis())('with Redis', { retry: pauses }, () => {
   test('stopped: what is known is served for a while, the rest gets 503, and everything continues afterwards', {
     timeout,
   }, async () => {

@@ -4,12 +4,12 @@ import { createServer, type Server } from '../../src/index.ts';
 import { rateLimit } from '../../src/security/limits/index.ts';
 import { openRedis, type RedisBuckets, type RedisStores } from '../../src/stores/redis/index.ts';
 import { startHttp, useClosers } from '../support/closers.ts';
-import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { hasRedis, pauses, type RedisServer, startRedis } from '../support/redis.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 const closers = useClosers();
 
-describe.skipIf(!hasRedis())('rate limits in Redis', () => {
+describe.skipIf(!hasRedis())('rate limits in Redis', { retry: pauses }, () => {
   let redis: RedisServer;
   beforeAll(async () => {
     redis = await startRedis();

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { Json } from '../../src/protocol/model.ts';
 import { openRedis, type RedisOptions, type RedisStores } from '../../src/stores/redis/index.ts';
 import { useClosers } from '../support/closers.ts';
-import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { hasRedis, pauses, type RedisServer, startRedis } from '../support/redis.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
 const key = randomBytes(32);
 const closers = useClosers();
 
 // They mostly wait. Concurrent tests need the `expect` of their own.
-describe.skipIf(!hasRedis())('the bus of Redis', { concurrent: true }, () => {
+describe.skipIf(!hasRedis())('the bus of Redis', { concurrent: true, retry: pauses }, () => {
   let redis: RedisServer;
   beforeAll(async () => {
     redis = await startRedis();

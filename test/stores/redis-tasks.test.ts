@@ -4,7 +4,7 @@ import type { TaskRecord } from '../../src/engine/tasks/task-store.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import { openRedis, type RedisOptions, type RedisStores } from '../../src/stores/redis/index.ts';
 import { useClosers } from '../support/closers.ts';
-import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { hasRedis, pauses, type RedisServer, startRedis } from '../support/redis.ts';
 import { taskRecord } from '../support/task-records.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { type Message, TestClient } from '../support/test-client.ts';
@@ -16,7 +16,7 @@ afterEach(() => {
 
 const extension = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };
 
-describe.skipIf(!hasRedis())('tasks in Redis', () => {
+describe.skipIf(!hasRedis())('tasks in Redis', { retry: pauses }, () => {
   let redis: RedisServer;
   beforeAll(async () => {
     redis = await startRedis();

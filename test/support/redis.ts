@@ -99,6 +99,12 @@ export async function startSentinel(
   };
 }
 
+/**
+ * How often a test with Redis is repeated. Redis must respond within two seconds, which is a limit of the product: a machine that stops for
+ * longer fails what was waiting then, and nothing else.
+ */
+export const pauses = 2;
+
 /** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const probe = createServer();
