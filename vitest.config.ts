@@ -3,6 +3,15 @@ import { defineConfig } from 'vitest/config';
 /** Helper scripts of tests that are bundled or spawned, and the suite's own output, are not tests. */
 const ignored = ['**/node_modules/**', '**/dist/**', '.tmp/**'];
 
+/** Files whose tests wait for official suites, other implementations and servers that do not answer: half of their time nothing computes. */
+const waiting = [
+  'test/conformance/**/*.test.ts',
+  'test/client/{conformance,tasks,third-party-tasks}.test.ts',
+  'test/client/faulty/**/*.test.ts',
+  'test/gateway/{conformance,served}.test.ts',
+  'test/peers/**/*.test.ts',
+];
+
 export default defineConfig({
   test: {
     projects: [
@@ -10,12 +19,13 @@ export default defineConfig({
       { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'], isolate: false } },
       {
         extends: true,
-        test: { name: 'system', include: ['test/**/*.test.ts'], exclude: [...ignored, 'test/scale/**'] },
+        test: { name: 'system', include: ['test/**/*.test.ts'], exclude: [...ignored, ...waiting, 'test/scale/**'] },
       },
+      { extends: true, test: { name: 'waiting', include: waiting, maxWorkers: 3, sequence: { groupOrder: 1 } } },
       // Several servers, a database and a load each, with time limits between them: last, and one file at a time.
       {
         extends: true,
-        test: { name: 'scale', include: ['test/scale/**/*.test.ts'], maxWorkers: 1, sequence: { groupOrder: 1 } },
+        test: { name: 'scale', include: ['test/scale/**/*.test.ts'], maxWorkers: 1, sequence: { groupOrder: 2 } },
       },
     ],
     // Only what hangs reaches it: a busy machine may stop a process for some seconds, several times in a test.
