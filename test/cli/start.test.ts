@@ -1,7 +1,7 @@
 // What is loaded before the first response. The bench measures the time; this test checks the loaded modules, which do not vary.
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
@@ -27,9 +27,12 @@ const witness = `
     return write.apply(this, args);
   };`;
 
-function loadedBy(profile: string): { readonly builtIn: readonly string[]; readonly files: readonly string[] } {
+function loadedBy(...command: readonly string[]): {
+  readonly builtIn: readonly string[];
+  readonly files: readonly string[];
+} {
   const preload = `data:text/javascript,${encodeURIComponent(witness)}`;
-  const { stdout, stderr } = spawnSync(process.execPath, ['--import', preload, cli, 'serve', profile], {
+  const { stdout, stderr } = spawnSync(process.execPath, ['--import', preload, cli, ...command], {
     input: opening,
     encoding: 'utf8',
     env: home.env,
@@ -57,7 +60,7 @@ function eager(file: string, seen = new Set<string>()): Set<string> {
 
 test.each(['clipboard', 'local'])('%s responds before other Node modules are loaded', (profile) => {
   const byNode = loadedByNode();
-  const loaded = new Set(loadedBy(profile).builtIn.filter((name) => !byNode.has(name)));
+  const loaded = new Set(loadedBy('serve', profile).builtIn.filter((name) => !byNode.has(name)));
   for (const name of [
     ...['child_process', 'crypto', 'dns', 'http', 'https', 'os', 'perf_hooks', 'readline', 'sqlite'],
     ...['tls', 'zlib'],
@@ -70,7 +73,22 @@ test('a start opens three files: the program, the start-up chunk, and the core',
   const files = eager(cli);
   expect(files.size).toBeLessThanOrEqual(3);
   // Where Node reports it, no other file was opened before the first response.
-  const opened = loadedBy('clipboard').files;
+  const opened = loadedBy('serve', 'clipboard').files;
   const known = new Set([...files].map((file) => pathToFileURL(file).href));
   expect(opened.filter((url) => !known.has(url))).toEqual([]);
+});
+
+test('a gateway responds before it loads the client, and what the client needs of Node', () => {
+  const config = join(home.folder, 'gateway.json');
+  const servers = {
+    files: { command: process.execPath, args: ['server.mjs'] },
+    remote: { url: 'https://mcp.example/mcp' },
+  };
+  writeFileSync(config, JSON.stringify({ mcpServers: servers }), { mode: 0o600 });
+  const byNode = loadedByNode();
+  const loaded = new Set(loadedBy('gateway', '--config', config).builtIn.filter((name) => !byNode.has(name)));
+  // Not child_process: Node loads it for the socket that `mooring gateway status` connects to.
+  for (const name of ['http', 'https', 'readline', 'sqlite', 'tls', 'zlib']) {
+    expect(loaded.has(`NativeModule ${name}`), name).toBe(false);
+  }
 });

@@ -13,7 +13,6 @@ export { createAuthorizer } from './create-authorizer.ts';
 export { AuthError, type AuthErrorCode, type OAuthErrorInfo } from './errors.ts';
 export { type OpenUrl, openInBrowser } from './grants/browser.ts';
 export type { ClientAuthMethod, ClientPrivateKey, PreRegisteredClient } from './grants/client-identity.ts';
-export { reservedParams } from './grants/extra-params.ts';
 export { followRedirect } from './grants/follow-redirect.ts';
 export { createLoopbackRedirector, type LoopbackOptions } from './grants/loopback.ts';
 export type { AssertionRequest, AssertionSource, MachineGrant } from './grants/machine-grants.ts';

@@ -3,8 +3,9 @@
 import { hash } from 'node:crypto';
 import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { reservedParams, type ServerEntry } from '../../client/index.ts';
+import type { ServerEntry } from '../../client/index.ts';
 import type { Root } from '../../protocol/model.ts';
+import { reservedParams } from '../../protocol/oauth-params.ts';
 import { canonicalJson, type Issue } from '../../schema/index.ts';
 import { slugOf } from '../names/index.ts';
 import { decodeFilter, type WrittenFilter } from './decode-view.ts';

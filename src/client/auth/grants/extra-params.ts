@@ -1,30 +1,7 @@
 // Parameters of an authorization server that OAuth does not define, such as `audience` or `access_type`.
 
+import { reservedParams } from '../../../protocol/oauth-params.ts';
 import { authErrors } from '../errors.ts';
-
-/** Parameters that the client sets itself: another value would break the flow or its protection. */
-export const reservedParams: ReadonlySet<string> = new Set([
-  'response_type',
-  'response_mode',
-  'client_id',
-  'client_secret',
-  'client_assertion',
-  'client_assertion_type',
-  'redirect_uri',
-  'state',
-  'scope',
-  'resource',
-  'code',
-  'code_challenge',
-  'code_challenge_method',
-  'code_verifier',
-  'grant_type',
-  'refresh_token',
-  'assertion',
-  'dpop_jkt',
-  'request',
-  'request_uri',
-]);
 
 /** Throws if one of them is reserved. */
 export function checkExtraParams(params: Readonly<Record<string, string>>): void {
