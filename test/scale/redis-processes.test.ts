@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isFullRun } from '../support/full.ts';
 import { both, EventReader, HttpTestClient, type Message } from '../support/http-client.ts';
-import { hasRedis, pauses, type RedisServer, startRedis } from '../support/redis.ts';
+import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { lastEventId } from '../support/replicas.ts';
 
 interface Replica {
@@ -45,7 +45,7 @@ class RandomRouter {
   }
 }
 
-describe.skipIf(!hasRedis())('three processes with one Redis', { retry: pauses }, () => {
+describe.skipIf(!hasRedis())('three processes with one Redis', () => {
   let redis: RedisServer;
   const replicas: Replica[] = [];
   let router: RandomRouter;

@@ -4,12 +4,12 @@ import { createServer, type Server } from '../../src/index.ts';
 import { rateLimit } from '../../src/security/limits/index.ts';
 import { openRedis, type RedisBuckets, type RedisStores } from '../../src/stores/redis/index.ts';
 import { startHttp, useClosers } from '../support/closers.ts';
-import { hasRedis, pauses, type RedisServer, startRedis } from '../support/redis.ts';
+import { hasRedis, patient, type RedisServer, startRedis } from '../support/redis.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 const closers = useClosers();
 
-describe.skipIf(!hasRedis())('rate limits in Redis', { retry: pauses }, () => {
+describe.skipIf(!hasRedis())('rate limits in Redis', () => {
   let redis: RedisServer;
   beforeAll(async () => {
     redis = await startRedis();
@@ -17,7 +17,7 @@ describe.skipIf(!hasRedis())('rate limits in Redis', { retry: pauses }, () => {
   afterAll(() => redis.close());
 
   async function open(name: string, port = redis.port): Promise<RedisStores> {
-    const stores = await openRedis({ url: `redis://127.0.0.1:${port}`, name });
+    const stores = await openRedis({ url: `redis://127.0.0.1:${port}`, name, ...patient });
     closers.push(() => stores.close());
     return stores;
   }

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { Json } from '../../src/protocol/model.ts';
 import { openRedis, type RedisOptions, type RedisStores } from '../../src/stores/redis/index.ts';
 import { useClosers } from '../support/closers.ts';
-import { hasRedis, pauses, type RedisServer, startRedis } from '../support/redis.ts';
+import { hasRedis, patient, type RedisServer, startRedis } from '../support/redis.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
 const key = randomBytes(32);
 const closers = useClosers();
 
 // They mostly wait. Concurrent tests need the `expect` of their own.
-describe.skipIf(!hasRedis())('the bus of Redis', { concurrent: true, retry: pauses }, () => {
+describe.skipIf(!hasRedis())('the bus of Redis', { concurrent: true }, () => {
   let redis: RedisServer;
   beforeAll(async () => {
     redis = await startRedis();
@@ -23,7 +23,7 @@ describe.skipIf(!hasRedis())('the bus of Redis', { concurrent: true, retry: paus
   const newName = (): string => `bus-${++names}`;
 
   async function join(name: string, options: Partial<RedisOptions> = {}): Promise<RedisStores> {
-    const stores = await openRedis({ url: redis.url, name, keys: [key], ...options });
+    const stores = await openRedis({ url: redis.url, name, keys: [key], ...patient, ...options });
     closers.push(() => stores.close());
     return stores;
   }

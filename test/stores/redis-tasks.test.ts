@@ -4,7 +4,7 @@ import type { TaskRecord } from '../../src/engine/tasks/task-store.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import { openRedis, type RedisOptions, type RedisStores } from '../../src/stores/redis/index.ts';
 import { useClosers } from '../support/closers.ts';
-import { hasRedis, pauses, type RedisServer, startRedis } from '../support/redis.ts';
+import { hasRedis, patient, type RedisServer, startRedis } from '../support/redis.ts';
 import { taskRecord } from '../support/task-records.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { type Message, TestClient } from '../support/test-client.ts';
@@ -16,7 +16,7 @@ afterEach(() => {
 
 const extension = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };
 
-describe.skipIf(!hasRedis())('tasks in Redis', { retry: pauses }, () => {
+describe.skipIf(!hasRedis())('tasks in Redis', () => {
   let redis: RedisServer;
   beforeAll(async () => {
     redis = await startRedis();
@@ -24,7 +24,7 @@ describe.skipIf(!hasRedis())('tasks in Redis', { retry: pauses }, () => {
   afterAll(() => redis.close());
 
   async function open(name: string, options: Partial<RedisOptions> = {}): Promise<RedisStores> {
-    const stores = await openRedis({ url: redis.url, name, ...options });
+    const stores = await openRedis({ url: redis.url, name, ...patient, ...options });
     closers.push(() => stores.close());
     return stores;
   }

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { type HttpOptions, type Server, serveHttp } from '../../src/index.ts';
 import { openRedis, type RedisOptions, type RedisStores } from '../../src/stores/redis/index.ts';
 import { HttpTestClient } from './http-client.ts';
-import { type RedisServer, startRedis } from './redis.ts';
+import { patient, type RedisServer, startRedis } from './redis.ts';
 import { type CreateServer, noted, type Replica, type ReplicaGroup, serverWith } from './replicas.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
@@ -22,8 +22,11 @@ export class RedisReplicas implements ReplicaGroup {
   readonly written = new Map<string, unknown>();
   readonly #key = randomBytes(32);
 
-  constructor(redis: RedisServer) {
+  readonly #settings: Partial<RedisOptions>;
+
+  constructor(redis: RedisServer, settings: Partial<RedisOptions> = {}) {
     this.redis = redis;
+    this.#settings = settings;
   }
 
   start(
@@ -41,7 +44,7 @@ export class RedisReplicas implements ReplicaGroup {
   ): Promise<RedisReplica> {
     const proxy = await startTcpProxy(this.redis.port);
     const url = `redis://127.0.0.1:${proxy.port}`;
-    const stores = await openRedis({ url, name: 'replica', keys: [this.#key], ...settings });
+    const stores = await openRedis({ url, name: 'replica', keys: [this.#key], ...this.#settings, ...settings });
     const store = noted(stores.store, this.reads, this.written);
     const tasks = { store: stores.tasks };
     const { bus } = stores;
@@ -79,4 +82,4 @@ export class RedisReplicas implements ReplicaGroup {
   }
 }
 
-export const openRedisReplicas = async (): Promise<RedisReplicas> => new RedisReplicas(await startRedis());
+export const openRedisReplicas = async (): Promise<RedisReplicas> => new RedisReplicas(await startRedis(), patient);

@@ -5,12 +5,14 @@ import type { Logger } from '../../protocol/logger.ts';
 import { connectRedis, type Driver, type DriverOptions, type Reply } from './driver.ts';
 import { type RedisScript, sha1 } from './script.ts';
 
-/** How long a look-up may take: a request waits for it. */
-const lookUpMs = 250;
-/** How long anything else may take. */
-const commandMs = 2_000;
+export interface ConnectionLimits {
+  /** How long a look-up may take: a request waits for it, and gets 503 after that. Default 250. */
+  readonly lookUpTimeoutMs?: number | undefined;
+  /** How long anything else may take. Default 2,000. */
+  readonly commandTimeoutMs?: number | undefined;
+}
 
-export interface ConnectionOptions extends Omit<DriverOptions, 'onError'> {
+export interface ConnectionOptions extends Omit<DriverOptions, 'onError'>, ConnectionLimits {
   readonly logger: Logger;
   /** Any key of the deployment: all of them are on the same node of a cluster. */
   readonly key: string;
@@ -19,6 +21,8 @@ export interface ConnectionOptions extends Omit<DriverOptions, 'onError'> {
 export class RedisConnection {
   readonly #driver: Driver;
   readonly #key: string;
+  readonly #lookUpMs: number;
+  readonly #commandMs: number;
   /** Commands that were sent. */
   commands = 0;
   /** A command has not been answered in time, and none has been answered since. */
@@ -26,7 +30,13 @@ export class RedisConnection {
   readonly #loaded = new Set<RedisScript>();
   #closed = false;
 
-  static async open({ logger, key, ...options }: ConnectionOptions): Promise<RedisConnection> {
+  static async open({
+    logger,
+    key,
+    lookUpTimeoutMs,
+    commandTimeoutMs,
+    ...options
+  }: ConnectionOptions): Promise<RedisConnection> {
     let reportedAtMs = Number.NEGATIVE_INFINITY;
     const onError = (error: Error): void => {
       // It is tried again several times a second.
@@ -34,27 +44,29 @@ export class RedisConnection {
       reportedAtMs = performance.now();
       logger.warn('the connection to Redis failed and is tried again', { reason: error.message || error.name });
     };
-    return new RedisConnection(await connectRedis({ ...options, onError }), key);
+    return new RedisConnection(await connectRedis({ ...options, onError }), key, { lookUpTimeoutMs, commandTimeoutMs });
   }
 
-  private constructor(driver: Driver, key: string) {
+  private constructor(driver: Driver, key: string, limits: ConnectionLimits) {
     this.#driver = driver;
     this.#key = key;
+    this.#lookUpMs = limits.lookUpTimeoutMs ?? 250;
+    this.#commandMs = limits.commandTimeoutMs ?? 2_000;
   }
 
   /** Reads something that a request waits for. Fails at once while Redis is slow or not reachable. */
   async lookUp(...args: readonly string[]): Promise<Reply> {
     if (this.#isSlow) throw wireErrors.storeUnavailable();
-    return this.#within(lookUpMs, args);
+    return this.#within(this.#lookUpMs, args);
   }
 
   send(...args: readonly string[]): Promise<Reply> {
-    return this.#within(commandMs, args);
+    return this.#within(this.#commandMs, args);
   }
 
   /** Waits for entries of streams. The reply comes after `blockMs` at the latest. */
   block(blockMs: number, ...args: readonly string[]): Promise<Reply> {
-    return this.#within(blockMs + commandMs, args);
+    return this.#within(blockMs + this.#commandMs, args);
   }
 
   /** Runs a script. Redis keeps it, so its text is sent once. */

@@ -8,7 +8,7 @@ import type { SealKey } from '../../protocol/ports.ts';
 import { parseRedisAddress, showAddress } from './address.ts';
 import { RedisBuckets } from './buckets.ts';
 import { RedisBus } from './bus.ts';
-import { RedisConnection } from './connection.ts';
+import { type ConnectionLimits, RedisConnection } from './connection.ts';
 import { RedisEventLog } from './event-log.ts';
 import { RedisExpiringStore } from './expiring.ts';
 import { RedisTasks, type RedisTasksOptions } from './tasks.ts';
@@ -18,7 +18,7 @@ export type { RedisBucket } from './buckets.ts';
 export { checkRedis, type RedisFacts } from './check.ts';
 export type { RedisBuckets, RedisBus, RedisEventLog, RedisExpiringStore, RedisTasks, RedisTasksOptions };
 
-export interface RedisOptions extends RedisTasksOptions {
+export interface RedisOptions extends RedisTasksOptions, ConnectionLimits {
   /**
    * `redis://host:6379/0`, `rediss://…` for TLS, `redis-sentinel://host:26379,host:26379/0#name`, or
    * `redis-cluster://host:6379,host:6379`.
@@ -88,9 +88,10 @@ export async function openRedis(options: RedisOptions): Promise<RedisStores> {
   const { name, version, keys = [], waitReplicas = 0, logger = silentLogger } = options;
   const address = parseRedisAddress(options.url);
   const prefix = keyPrefix(options.prefix ?? `mooring:${name}`);
-  const { username, password, sentinelPassword, tls } = options;
+  const { username, password, sentinelPassword, tls, lookUpTimeoutMs, commandTimeoutMs } = options;
+  const limits = { lookUpTimeoutMs, commandTimeoutMs };
   const connect = (): Promise<RedisConnection> =>
-    RedisConnection.open({ address, username, password, sentinelPassword, tls, logger, key: prefix });
+    RedisConnection.open({ address, username, password, sentinelPassword, tls, logger, key: prefix, ...limits });
   // The second one waits for messages most of the time.
   const opened = await openAll([connect, connect], showAddress(address));
   const [redis, reader] = opened as [RedisConnection, RedisConnection];
