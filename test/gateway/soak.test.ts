@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { connect } from '../../src/client/index.ts';
 import { isFullRun } from '../support/full.ts';
 import { useHome } from '../support/program.ts';
-import { type HttpGateway, startHttp, textOf, writeConfig } from './cli/support.ts';
+import { type HttpGateway, startHttp, textOf, toolNames, writeConfig } from './cli/support.ts';
 
 const rounds = isFullRun ? Number(process.env['MOORING_TEST_ROUNDS'] ?? 10_000) : 60;
 /** Rounds that run at the same time. */
@@ -100,13 +100,20 @@ const ways: readonly ((url: string, slug: string) => Promise<void>)[] = [
   },
 ];
 
+/** Starts a gateway and waits until it has seen all its servers. */
 async function start(config: string, report: string): Promise<HttpGateway> {
-  return startHttp(home, ['--config', config], { NODE_OPTIONS: `--import=${hook}`, HEAP_REPORT: report });
+  const environment = { NODE_OPTIONS: `--import=${hook}`, HEAP_REPORT: report };
+  const gateway = await startHttp(home, ['--config', config], environment);
+  const client = await connect(gateway.url);
+  const tools = slugs.map((slug) => `${slug}__pid`);
+  await expect.poll(() => toolNames(client), { timeout: 60_000 }).toEqual(expect.arrayContaining(tools));
+  await client.close();
+  return gateway;
 }
 
 test.skipIf(process.platform !== 'linux')(
   `${rounds} rounds leave no process, handle or memory behind`,
-  { timeout: isFullRun ? 3_600_000 : 120_000 },
+  { timeout: isFullRun ? 3_600_000 : 240_000 },
   async () => {
     // The word finds the servers of this test, whatever became of the process that started them.
     const word = home.file('soak');
