@@ -7,6 +7,7 @@ import type { TaskStore } from '../../src/engine/tasks/task-store.ts';
 import type { Gateway } from '../../src/gateway/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
+import { isFullRun } from '../support/full.ts';
 import { clientOf, gatewayOf } from './fixture.ts';
 
 const closers = useClosers(afterEach);
@@ -83,9 +84,11 @@ function deployment(up: string) {
   return { start, seen };
 }
 
-const pairs = ['2025-11-25', '2026-07-28'].flatMap((up) =>
-  ['2025-11-25', '2026-07-28'].map((down) => [up, down] as const),
-);
+const revisions = ['2025-11-25', '2026-07-28'] as const;
+// The same dialect on both sides is the simpler case.
+const pairs = revisions
+  .flatMap((up) => revisions.map((down) => [up, down] as const))
+  .filter(([up, down]) => isFullRun || up !== down);
 
 describe.each(pairs)('an upstream at %s with a client at %s', (up, down) => {
   const known = async (served: Server): Promise<Server> => {
