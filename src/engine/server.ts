@@ -302,11 +302,10 @@ export class Server implements SessionHost {
   resourcesChanged(source?: ChangeSource): void {
     this.#state.announce({ kind: 'resources' }, undefined, source);
   }
-  /** Calls `refresh` when another process on the bus has announced that change of a list, before the clients of this one are notified. */
+  /** Calls `refresh` when another process has announced a change of a list, before the clients of this one are notified. */
   onRemoteChange(kind: 'tools' | 'prompts' | 'resources', refresh: Refresh): void {
     this.#state.shared?.onRemoteChange(kind, refresh);
   }
-
   /** What is registered, for packs that show or search it. */
   get catalog(): Pick<ServerState['catalog'], 'tools' | 'resources' | 'resourceTemplates' | 'prompts'> {
     return this.#state.catalog;
