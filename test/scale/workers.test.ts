@@ -107,6 +107,12 @@ describe('workers', () => {
     await expect.poll(running, { timeout: 20_000 }).toEqual([]);
   });
 
+  test('that find the process that started them gone do not serve by themselves', { timeout: 60_000 }, async () => {
+    const program = start(everything, { MOORING_WORKER: '1' });
+    expect(await program.exited).toBe(1);
+    expect(program.lines.join('\n')).not.toContain('listening');
+  });
+
   test('that fail again and again end the server with an error', { timeout: 90_000 }, async () => {
     const program = start(everything);
     await program.url();

@@ -42,7 +42,9 @@ export interface Worker {
 /** Joins the other workers. Undefined in a process that was not started as a worker. */
 export async function joinWorkers(processLogger: StreamLogger): Promise<Worker | undefined> {
   const number = process.env[workerVariable];
-  if (number === undefined || process.connected !== true) return undefined;
+  if (number === undefined) return undefined;
+  // The process that started it has ended meanwhile. It must not serve by itself.
+  if (process.connected !== true) process.exit(1);
   const logger = processLogger.child({ worker: Number(number) });
   // Programs that this one starts are not workers.
   delete process.env[workerVariable];
