@@ -29,6 +29,8 @@ export interface FormProps {
 
 /** Time without a change before the server validates. */
 const validateAfterMs = 150;
+/** Time until the server is asked again when it could not be reached. */
+const validateAgainMs = 2_000;
 
 export function Form({ schema, initialText, validate, jsonLabel, onChange, showAll }: FormProps): JSX.Element {
   const reading = useMemo(() => ({ reader: new FieldReader(schema), parse: parseJson }), [schema]);
@@ -158,18 +160,26 @@ function useValidation(
   const running = useRef<AbortController | undefined>(undefined);
   useEffect(() => {
     if (!isJson) return;
-    const timer = setTimeout(() => {
+    let timer: ReturnType<typeof setTimeout>;
+    let triesLeft = 3;
+    const ask = (): void => {
+      triesLeft--;
       running.current?.abort();
       const controller = new AbortController();
       running.current = controller;
       post<Validated>('validate', { ...request, argumentsText: text }, controller.signal).then(
         (validated) => onIssues(validated.issues),
         () => {
-          // The call itself is validated again, and says what is wrong.
+          // What is shown belongs to an earlier text: asked again while this one is the newest.
+          if (triesLeft > 0 && !controller.signal.aborted) timer = setTimeout(ask, validateAgainMs);
         },
       );
-    }, validateAfterMs);
-    return () => clearTimeout(timer);
+    };
+    timer = setTimeout(ask, validateAfterMs);
+    return () => {
+      triesLeft = 0;
+      clearTimeout(timer);
+    };
   }, [text, isJson]);
 }
 
