@@ -12,6 +12,9 @@ const waiting = [
   'test/peers/**/*.test.ts',
 ];
 
+/** On a shared machine a test of several processes is run once more if it fails; the closing summary names it. */
+const retry = process.env['CI'] === 'true' ? 1 : 0;
+
 export default defineConfig({
   test: {
     projects: [
@@ -19,13 +22,18 @@ export default defineConfig({
       { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'], isolate: false } },
       {
         extends: true,
-        test: { name: 'system', include: ['test/**/*.test.ts'], exclude: [...ignored, ...waiting, 'test/scale/**'] },
+        test: {
+          name: 'system',
+          include: ['test/**/*.test.ts'],
+          exclude: [...ignored, ...waiting, 'test/scale/**'],
+          retry,
+        },
       },
-      { extends: true, test: { name: 'waiting', include: waiting, maxWorkers: 3, sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: 'waiting', include: waiting, maxWorkers: 3, sequence: { groupOrder: 1 }, retry } },
       // Several servers, a database and a load each, with time limits between them: last, and one file at a time.
       {
         extends: true,
-        test: { name: 'scale', include: ['test/scale/**/*.test.ts'], maxWorkers: 1, sequence: { groupOrder: 2 } },
+        test: { name: 'scale', include: ['test/scale/**/*.test.ts'], maxWorkers: 1, sequence: { groupOrder: 2 }, retry },
       },
     ],
     // Only what hangs reaches it: a busy machine may stop a process for some seconds, several times in a test.
