@@ -324,6 +324,7 @@ describe.skipIf(!hasBrowser)('the page of the console', () => {
   test('Ctrl+K goes to a tool by name', async () => {
     const { page } = await start();
     await page.keyboard.press('Control+k');
+    // At once, as people do: every letter goes into the dialog.
     await page.keyboard.type('berth');
     await page.getByRole('option', { name: 'book_berth' }).waitFor();
     await page.keyboard.press('Enter');

@@ -2,7 +2,7 @@
 
 import { signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { Dialog, Text } from './components/basics.tsx';
 import { lists } from './lists.ts';
 import { go, link } from './router.ts';
@@ -20,7 +20,8 @@ const close = (): void => {
 };
 
 export function Palette(): JSX.Element | null {
-  useEffect(() => {
+  // Before the page is painted: no key that follows is missed.
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       const isTyping = event.target instanceof Element && event.target.closest('input, textarea, select') !== null;
       if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey)) {

@@ -1,7 +1,7 @@
 // One row of the timeline in full: the messages as a tree and as they were, who sent them, and copies for elsewhere.
 
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { FeedEntry } from '../../api.ts';
 import { CopyButton, Notice, Tabs, Text, useLoaded } from '../components/basics.tsx';
 import { Icon } from '../components/icons.tsx';
@@ -133,7 +133,7 @@ function transcript(row: Row): string {
 }
 
 function useEscape(action: () => void): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if (event.key === 'Escape' && document.querySelector('dialog[open]') === null) action();
     };
