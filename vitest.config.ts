@@ -33,7 +33,13 @@ export default defineConfig({
       // Several servers, a database and a load each, with time limits between them: last, and one file at a time.
       {
         extends: true,
-        test: { name: 'scale', include: ['test/scale/**/*.test.ts'], maxWorkers: 1, sequence: { groupOrder: 2 }, retry },
+        test: {
+          name: 'scale',
+          include: ['test/scale/**/*.test.ts'],
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+          retry,
+        },
       },
     ],
     // Only what hangs reaches it: a busy machine may stop a process for some seconds, several times in a test.

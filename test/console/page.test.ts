@@ -308,6 +308,16 @@ describe.skipIf(!hasBrowser)('the page of the console', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
+  test('the audit log leads to older lines and back', async () => {
+    const { page } = await start('#/audit');
+    await page.getByText('20 lines').waitFor();
+    await button(page, 'Older lines').click();
+    await page.getByText('4 lines', { exact: true }).waitFor();
+    await button(page, 'Newest lines').click();
+    await page.getByText('20 lines').waitFor();
+    expect(await button(page, 'Newest lines').count()).toBe(0);
+  });
+
   test('without the right to try, nothing can be run', async () => {
     const { page } = await start('#/tools/fail', { state: { rights: ['view'] } });
     await page.getByText('This console is read-only: tools cannot be run from here.').waitFor();

@@ -18,7 +18,8 @@ export default class SummaryReporter implements Reporter {
     }
     const missing = takeMissingPrograms();
     if (missing.length > 0) console.log(`\nNot tested on this machine:\n  ${missing.join('\n  ')}`);
-    if (repeated.length > 0) console.log(`\nFailed once and passed when repeated, to be fixed:\n  ${repeated.join('\n  ')}`);
+    if (repeated.length > 0)
+      console.log(`\nFailed once and passed when repeated, to be fixed:\n  ${repeated.join('\n  ')}`);
     console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped + counts.pending} skipped`);
   }
 }

@@ -66,11 +66,18 @@ export function Audit(): JSX.Element {
           </li>
         ))}
       </ul>
-      {value?.next !== undefined && (
-        <button type="button" onClick={() => (cursor.value = value.next)}>
-          Older lines
-        </button>
-      )}
+      <div class="toolbar">
+        {cursor.value !== undefined && (
+          <button type="button" onClick={() => (cursor.value = undefined)}>
+            Newest lines
+          </button>
+        )}
+        {value?.next !== undefined && (
+          <button type="button" onClick={() => (cursor.value = value.next)}>
+            Older lines
+          </button>
+        )}
+      </div>
     </>
   );
 }
