@@ -182,20 +182,20 @@ const tasks = [
 }));
 
 const guards = {
-  mooring: 'mooring, nothing',
-  rate: 'mooring, policy',
+  nothing: 'mooring, nothing',
+  policy: 'mooring, policy',
   audit: 'mooring, audit log',
-  'rate-audit': 'mooring, both',
+  'policy+audit': 'mooring, both',
 };
 
 /** @type {Contestant[]} */
 const guard = Object.entries(guards).map(([id, name]) => ({
   id,
   name,
-  file: 'mooring-guarded-http.mjs',
+  file: 'mooring-pair-http.mjs',
   eras: both,
   shape: 'json',
-  env: { BENCH_GUARDS: id },
+  env: { BENCH_WITH: id },
   needsExport: 'serveHttp',
   needsFile: 'security.js',
 }));
@@ -212,6 +212,18 @@ const scale = [
   eras: both,
   shape: /** @type {const} */ ('json'),
   counts: /** @type {const} */ ('mooring'),
+  needsExport: 'serveHttp',
+}));
+
+/** @type {Contestant[]} */
+const bus = [
+  { id: 'none', name: 'mooring', env: { BENCH_WITH: 'nothing' } },
+  { id: 'redis', name: 'mooring, Redis', env: { BENCH_WITH: 'redis' }, needsPrograms: ['redis-server'] },
+].map((each) => ({
+  ...each,
+  file: 'mooring-pair-http.mjs',
+  eras: both,
+  shape: /** @type {const} */ ('json'),
   needsExport: 'serveHttp',
 }));
 
@@ -269,17 +281,30 @@ export function versionOf(name) {
 
 /** @type {Contestant[]} */
 const consoles = [
-  { id: 'off', name: 'mooring, no console', file: 'mooring-stdio.mjs' },
+  { id: 'none', name: 'mooring, no console', env: { BENCH_WITH: 'nothing' } },
+  { id: 'unwatched', name: 'mooring, console without a page', env: { BENCH_WITH: 'unwatched-console' } },
+  { id: 'watched', name: 'mooring, console with a page', env: { BENCH_WITH: 'console' } },
+].map((each) => ({
+  ...each,
+  file: 'mooring-pair-http.mjs',
+  eras: both,
+  shape: /** @type {const} */ ('json'),
+  needsExport: 'serveHttp',
+  needsFile: 'console.js',
+}));
+
+/** @type {Contestant[]} */
+const wrap = [
+  { id: 'bare', name: 'bare script', file: 'bare-stdio.mjs', eras: both, bare: true },
   {
-    id: 'unwatched',
-    name: 'mooring, console without a page',
-    file: 'mooring-console-stdio.mjs',
-    env: { BENCH_CONSOLE: 'unwatched' },
+    id: 'wrap',
+    name: 'inspect --wrap around the bare script',
+    file: 'wrap-stdio.mjs',
+    eras: both,
+    needsExport: 'serveStdio',
+    needsFile: 'console.js',
   },
-  { id: 'watched', name: 'mooring, console with a page', file: 'mooring-console-stdio.mjs' },
-  { id: 'bare', name: 'bare script', file: 'bare-stdio.mjs', bare: true },
-  { id: 'wrap', name: 'inspect --wrap around the bare script', file: 'wrap-stdio.mjs' },
-].map((one) => ({ ...one, eras: both, needsExport: 'serveStdio', needsFile: 'console.js' }));
+];
 
 /** @type {Contestant[]} */
 const gateway = [
@@ -317,8 +342,10 @@ export const contestants = {
   profiles,
   tasks,
   console: consoles,
+  wrap,
   gateway,
   scale,
+  bus,
 };
 export const peerPackages = [
   ...new Set([...stdio, ...http, ...client, ...notes, ...gateway].flatMap(({ needs = [] }) => needs)),

@@ -8,6 +8,7 @@ import { pinSelf } from './lib/process.mjs';
 import { clearProgress, progress } from './lib/progress.mjs';
 import { efforts, runSuite } from './lib/suite.mjs';
 import { markdown } from './lib/table.mjs';
+import { bus } from './suites/bus.mjs';
 import { client } from './suites/client.mjs';
 import { connections } from './suites/connections.mjs';
 import { consoleSuite } from './suites/console.mjs';
@@ -23,6 +24,7 @@ import { start } from './suites/start.mjs';
 import { stdio } from './suites/stdio.mjs';
 import { streams } from './suites/streams.mjs';
 import { tasks } from './suites/tasks.mjs';
+import { wrap } from './suites/wrap.mjs';
 
 const suites = [
   stdio,
@@ -39,7 +41,9 @@ const suites = [
   tasks,
   gateway,
   consoleSuite,
+  wrap,
   scale,
+  bus,
 ];
 const usage = `node bench/run.mjs [suite…] [options]
 

@@ -40,6 +40,8 @@ export class HttpClient {
   #nextId = firstId;
   #agent = new Agent({ keepAlive: true, maxSockets: 64 });
   revision = '';
+  /** Of the server's console. @type {string | undefined} */
+  link;
 
   /** @param {Contestant} contestant @param {Era} era @param {string[]} [nodeArgs] */
   constructor(contestant, era, nodeArgs = []) {
@@ -59,8 +61,9 @@ export class HttpClient {
   /** @param {ConstructorParameters<typeof HttpClient>} args */
   static async open(...args) {
     const client = new HttpClient(...args);
-    const { listening, other } = await client.#told('listening');
-    client.#ports = [listening, other];
+    const { listening, link } = await client.#told('listening');
+    client.#ports = listening;
+    client.link = link;
     client.turnTo(0);
     client.revision = revisions[client.#era];
     return client;
@@ -103,11 +106,11 @@ export class HttpClient {
   }
 
   /**
-   * Keeps one request open per connection for `ms`; sessions take turns.
+   * Keeps one request open per connection for `ms`; sessions take turns. With `perSec`, sends so many a second.
    * @param {Call} call
-   * @param {{ connections: number, ms: number, sessions: (string | undefined)[] }} plan
+   * @param {{ connections: number, ms: number, sessions: (string | undefined)[], perSec?: number }} plan
    */
-  async load(call, { connections, ms, sessions }) {
+  async load(call, { connections, ms, sessions, perSec }) {
     await this.check(call, sessions[0]);
     const templates = sessions.map((id) => new Template(this.#era, call, (body) => this.#frame(calls[call], body, id)));
     /** @type {Lane[]} */
@@ -123,6 +126,8 @@ export class HttpClient {
           if (++idle === connections) resolve(undefined);
           return;
         }
+        const dueMs = perSec === undefined ? 0 : begun + (sent * 1000) / perSec - performance.now();
+        if (dueMs >= 1) return void setTimeout(step, dueMs, lane);
         const template = templates[sent++ % templates.length];
         lane.send(template.fill(this.#nextId++, 1), (answer) => {
           if (!isRight(answer)) return reject(new Error(`a wrong answer to ${call}: ${answer.slice(0, 500)}`));
@@ -135,8 +140,9 @@ export class HttpClient {
     });
     try {
       await within(all, ms + patienceMs, `no end of ${call}`);
-      const seconds = (performance.now() - begun) / 1000;
-      return { calls: done, perSec: done / seconds, cpuUs: (this.cpuMicros - cpuBefore) / done };
+      const micros = (performance.now() - begun) * 1000;
+      const cpu = this.cpuMicros - cpuBefore;
+      return { calls: done, perSec: done / (micros / 1e6), cpuUs: cpu / done, core: cpu / micros };
     } finally {
       for (const lane of lanes) lane.close();
     }

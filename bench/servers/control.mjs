@@ -1,7 +1,7 @@
 // How an HTTP contestant and the bench talk beside the protocol: over the process channel, so that no route is added.
 
-/** Tells the bench where the server listens, and the other one where a process has two. @param {number[]} ports */
-export const listening = (...ports) => process.send?.({ listening: ports[0], other: ports[1] });
+/** Tells the bench where the server listens, and the other one where a process has two. @param {number | number[]} ports @param {string} [link]  of its console */
+export const listening = (ports, link) => process.send?.({ listening: [ports].flat(), link });
 
 /** Runs `publish` when the bench asks for one change of the tool list. @param {() => void} publish */
 export const onChange = (publish) =>

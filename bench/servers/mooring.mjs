@@ -6,8 +6,9 @@ import { tools } from './tools.mjs';
 const z = process.env.BENCH_SCHEMA === 'zod' ? (await import('zod')).z : undefined;
 const isAsync = process.env.BENCH_HANDLER === 'async';
 
-export function makeServer() {
-  const server = createServer({ name: 'bench', version: '1.0.0' });
+/** @param {Partial<Parameters<typeof createServer>[0]>} [options] */
+export function makeServer(options) {
+  const server = createServer({ name: 'bench', version: '1.0.0', ...options });
   for (const { name, description, inputSchema, shape, run } of tools) {
     const input = z ? z.object(shape(z)) : inputSchema;
     server.tool(name, { description, input, run: isAsync ? async (/** @type {unknown} */ args) => run(args) : run });

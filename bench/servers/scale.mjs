@@ -3,12 +3,12 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { listening } from './control.mjs';
+import { startRedis } from './redis.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-scale-'));
 const config = join(folder, 'mooring.json');
@@ -24,26 +24,13 @@ process.once('exit', () => {
 const end = () => process.exit();
 process.once('disconnect', end);
 
-/** @returns {Promise<number>} */
-const freePort = () =>
-  new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = /** @type {import('node:net').AddressInfo} */ (probe.address());
-      probe.close(() => resolve(port));
-    });
-  });
-
 /** @type {Record<string, string>} */
 const store = {};
 if (process.env.BENCH_REDIS === 'true') {
-  const port = await freePort();
-  const redis = spawn('redis-server', ['--port', String(port), '--save', '', '--dir', folder], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  children.push(redis);
-  await new Promise((resolve) => redis.stdout.on('data', (text) => /Ready to accept/.test(String(text)) && resolve(0)));
+  const redis = await startRedis(folder);
+  process.once('exit', redis.stop);
   Object.assign(store, {
-    MOORING_REDIS_URL: `redis://127.0.0.1:${port}`,
+    MOORING_REDIS_URL: redis.url,
     MOORING_KEY: randomBytes(32).toString('base64'),
   });
 }

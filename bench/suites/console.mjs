@@ -1,8 +1,5 @@
-// What the console costs: none, one that no page watches, one that a page watches, and the relay of `inspect --wrap`.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { StdioClient } from '../lib/stdio-client.mjs';
+// What the console costs: one that no page watches, and one that a page watches.
+import { Pair } from '../lib/pair.mjs';
 
 const perSec = 1_000;
 
@@ -10,44 +7,44 @@ const perSec = 1_000;
 export const consoleSuite = {
   id: 'console',
   title: 'The console',
-  note: `CPU of the server process at ${perSec} calls per second over stdio, as a share of a core; 256 calls in flight for the
-CPU of a call. For the relay: its own CPU per message, requests and responses counted alike.`,
+  note: `Server CPU per answer over HTTP at 64 connections, and at ${perSec.toLocaleString('en-US')} calls per second as a share of a core.
+Every server shares its process with one that has no console; the two take turns, as with guards. The first row is the
+difference between two equal servers.`,
   transport: 'console',
-  rounds: 5,
+  rounds: 4,
   columns: [
-    { label: 'call CPU µs', metric: 'cpuUs', pick: 'min', digits: 2 },
-    { label: `core at ${perSec} calls/s`, metric: 'core', pick: 'median', as: 'share' },
-    { label: 'per message µs', metric: 'messageUs', pick: 'min', digits: 1 },
-    { label: 'one by one, per message µs', metric: 'singleUs', pick: 'min', digits: 1 },
+    { label: 'call CPU µs', metric: 'cpuUs', pick: 'median', digits: 1 },
+    { label: 'above none', metric: 'added', pick: 'median', as: 'share', digits: 1 },
+    { label: 'core at 1,000 calls/s', metric: 'core', pick: 'median', as: 'share', digits: 1 },
+    { label: 'above none', metric: 'addedCore', pick: 'median', as: 'share', digits: 1 },
   ],
 
-  async measure(contestant, era, { ms, warmMs }) {
-    const folder = mkdtempSync(join(tmpdir(), 'mooring-bench-'));
-    const link = join(folder, 'link');
-    const client = await StdioClient.open(contestant, era, { env: { BENCH_LINK: link } });
-    const isRelay = contestant.id === 'wrap';
-    const reader = contestant.id === 'watched' ? await read(readFileSync(link, 'utf8')) : undefined;
+  async measure(contestant, era, { ms, warmMs }, round) {
+    const pair = await Pair.open(contestant, era, round);
+    const page = contestant.id === 'watched' ? await readFeed(pair.client.link) : undefined;
     try {
-      await client.load('calculate', { inFlight: 256, ms: warmMs * 2 });
-      await client.load('calculate', { inFlight: 10, ms: warmMs, perSec });
-      const before = client.cpuMicros;
-      const begun = performance.now();
-      const paced = await client.load('calculate', { inFlight: 10, ms: ms * 3, perSec });
-      const core = (client.cpuMicros - before) / ((performance.now() - begun) * 1000);
-      const many = await client.load('calculate', { inFlight: 256, ms });
-      const single = await client.load('calculate', { inFlight: 1, ms });
-      const relay = { messageUs: paced.cpuUs / 2, singleUs: single.cpuUs / 2 };
-      return { revision: client.revision, figures: { cpuUs: many.cpuUs, core, ...(isRelay ? relay : {}) } };
+      await pair.load('calculate', { connections: 64, ms: warmMs, turns: 1 });
+      const calls = await pair.load('calculate', { connections: 64, ms: ms / 4, turns: 12 });
+      await pair.load('calculate', { connections: 8, ms: warmMs / 2, turns: 1, perSec });
+      const paced = await pair.load('calculate', { connections: 8, ms, turns: 6, perSec });
+      return {
+        revision: pair.client.revision,
+        figures: {
+          cpuUs: calls.map(([, observed]) => observed.cpuUs),
+          added: calls.map(([plain, observed]) => observed.cpuUs / plain.cpuUs - 1),
+          core: paced.map(([, observed]) => observed.core),
+          addedCore: paced.map(([plain, observed]) => observed.core - plain.core),
+        },
+      };
     } finally {
-      reader?.abort();
-      await client.close();
-      rmSync(folder, { recursive: true, force: true });
+      page?.abort();
+      await pair.client.close();
     }
   },
 };
 
-/** Reads the feed as the page does, and throws it away. @param {string} link */
-async function read(link) {
+/** Reads the feed as the page does, and throws it away. @param {string | undefined} link */
+async function readFeed(link = '') {
   const { origin, pathname, hash } = new URL(link);
   const controller = new AbortController();
   const response = await fetch(`${origin}${pathname}api/feed?after=0`, {
