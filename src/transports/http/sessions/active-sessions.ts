@@ -218,12 +218,14 @@ const sweepMs = 10_000;
 /** How many idle sessions are cached, so that the next request need not restore them. */
 const maxRecent = 256;
 
-/** The idle sessions that were used last: a cache, least recently used first. */
+/** A cache of sessions that were idle, oldest first. A session stays in it while requests use it: see SlotSet. */
 class RecentSessions {
   readonly #sessions = new Map<OpenedSession, ActiveSession>();
 
   add(session: ActiveSession): void {
-    this.#sessions.set(session.opened, session);
+    const { opened } = session;
+    if (this.#sessions.get(opened) === session) return;
+    this.#sessions.set(opened, session);
     if (this.#sessions.size <= maxRecent) return;
     for (const oldest of this.#sessions.keys()) {
       this.#sessions.delete(oldest);
@@ -231,10 +233,12 @@ class RecentSessions {
     }
   }
 
-  take(opened: OpenedSession): ActiveSession | undefined {
-    const session = this.#sessions.get(opened);
-    if (session !== undefined) this.#sessions.delete(opened);
-    return session;
+  get(opened: OpenedSession): ActiveSession | undefined {
+    return this.#sessions.get(opened);
+  }
+
+  delete(session: ActiveSession): void {
+    if (this.#sessions.get(session.opened) === session) this.#sessions.delete(session.opened);
   }
 }
 
@@ -274,9 +278,9 @@ export class ActiveSessions {
     this.#recent.add(session);
   }
 
-  /** Takes a session out of the cache, if it is there. */
-  takeRecent(opened: OpenedSession): ActiveSession | undefined {
-    return this.#recent.take(opened);
+  /** A session that was idle, if it is in the cache. */
+  recent(opened: OpenedSession): ActiveSession | undefined {
+    return this.#recent.get(opened);
   }
 
   /** Removes a session that has nothing open. */
@@ -290,6 +294,7 @@ export class ActiveSessions {
   /** Ends what a session has open and removes it. */
   drop(session: ActiveSession): void {
     this.forget(session);
+    this.#recent.delete(session);
     session.close();
   }
 

@@ -177,7 +177,7 @@ export class Sessions {
 
   #restore(opened: OpenedSession, request: AdmittedRequest, state: SessionState | undefined): MaybeSession {
     if (this.shared !== undefined) cacheState(opened, state);
-    const recent = this.active.takeRecent(opened);
+    const recent = this.active.recent(opened);
     if (recent !== undefined && recent.state === state) return recent;
     const { facts } = opened;
     if (facts === undefined) return undefined;
