@@ -32,22 +32,25 @@ const unrecorded: ReadonlySet<string> = new Set([
 /** Whether successful requests of this method are recorded. */
 export const isRecorded = (method: string): boolean => !unrecorded.has(method);
 
-/** The data for the line of a call. Not the request itself, which may hold megabytes. */
-export interface EndedCall extends Pick<RequestEnd, 'outcome' | 'code' | 'durationMs'> {
+/** What a line says about the other side of a connection. */
+type Caller = Pick<Peer, 'principal' | 'transport' | 'address'>;
+
+/** The data for the line of a call. Not its request and its peer, which hold the message and the HTTP exchange in memory. */
+export interface EndedCall extends Caller, Pick<RequestEnd, 'outcome' | 'code' | 'durationMs'> {
   readonly atMs: number;
   readonly method: string;
   readonly name: string | undefined;
   /** The server behind a gateway that the name belongs to. */
   readonly upstream?: string | undefined;
   readonly arguments: unknown;
-  readonly peer: Peer;
   readonly session: string | undefined;
   /** Why a guard denied it, if the response is a result. */
   readonly why: string | undefined;
 }
 
 export function endedCall({ request, outcome, code, durationMs }: RequestEnd, upstream?: string): EndedCall {
-  const { method, name, params, peer, session } = request;
+  const { method, name, params, session } = request;
+  const { principal, transport, address } = request.peer;
   const why = outcome === 'failed' ? denialReason(request) : undefined;
   return {
     atMs: Date.now(),
@@ -55,7 +58,9 @@ export function endedCall({ request, outcome, code, durationMs }: RequestEnd, up
     name: name || undefined,
     upstream,
     arguments: params['arguments'],
-    peer,
+    principal,
+    transport,
+    address,
     session: session?.key || undefined,
     outcome: why === undefined ? outcome : 'rejected',
     code,
@@ -90,7 +95,7 @@ export class LineEncoder {
       const begin =
         this.#begin(event ?? 'request', call.atMs) +
         (event === undefined ? this.#field('method', method) : '') +
-        this.#caller(call.peer) +
+        this.#caller(call) +
         this.#field('name', name) +
         this.#field('upstream', call.upstream) +
         (session === undefined ? '' : `,"session":${toAscii(session)}`);
@@ -152,7 +157,7 @@ export class LineEncoder {
     return `{"time":"${this.#format(atMs)}","event":${this.#redaction.text(event)}`;
   }
 
-  #caller({ principal, transport, address }: Peer): string {
+  #caller({ principal, transport, address }: Caller): string {
     return (
       this.#field('principal', principal?.id) +
       this.#field('issuer', principal?.issuer) +
