@@ -94,7 +94,8 @@ const perEra = (era) => {
       text: `${on}: a call, share of bare node:http`,
       at: 'least',
       goal: 0.8,
-      ...against('share', 'cpuUs', 'bare', era),
+      as: 'share',
+      value: (rows) => figure(ours(rows, era), 'share', 'median'),
     },
     {
       suite: 'http',
