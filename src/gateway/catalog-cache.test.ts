@@ -1,4 +1,4 @@
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../test/support/temporary-folder.ts';
@@ -14,13 +14,28 @@ test('lists are read back by the digest of their entry', () => {
   expect(cache.read('other')).toBeUndefined();
 });
 
+test('what was computed from lists is stored with them', () => {
+  const cache = createCatalogCache(join(temporaryFolder(), 'catalog'));
+  const cleaned = { ...lists, resources: [{ name: 'b', uri: 'mem://a' }] };
+  cache.write('other', lists, { cleaned, fingerprints: ['1'] });
+  cache.write('same', lists, { cleaned: { ...lists } });
+  cache.write('none', lists);
+  expect(cache.read('other')).toMatchObject({ lists, prepared: { cleaned, fingerprints: ['1'] } });
+  expect(cache.read('same')).toMatchObject({ lists, prepared: { cleaned: lists } });
+  expect(cache.read('none')).toEqual({ lists, atMs: expect.any(Number) });
+});
+
 test('a damaged file is as if there were none', () => {
   const folder = join(temporaryFolder(), 'catalog');
   const cache = createCatalogCache(folder);
-  cache.write('digest', lists);
-  const [name = ''] = readdirSync(folder);
-  for (const text of ['{', '{"version":2}', '[]', 'null']) {
-    writeFileSync(join(folder, name), text);
+  cache.write('digest', lists, { cleaned: lists, fingerprints: ['1'] });
+  const file = join(folder, readdirSync(folder)[0] ?? '');
+  const stored = readFileSync(file, 'utf8');
+  for (const text of [
+    ...['', '{', '{"version":2}', '[]', 'null', 'null\nnull', '{"version":2,"atMs":1}\n{}'],
+    ...[stored.replace('mem://a', 'mem://b'), stored.replace('["1"]', '["2"]'), stored.slice(0, -1), `${stored}\n`],
+  ]) {
+    writeFileSync(file, text);
     expect(cache.read('digest')).toBeUndefined();
   }
 });

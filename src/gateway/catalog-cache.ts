@@ -1,26 +1,38 @@
 // The last known lists of servers on disk, so that the next start shows them before any server was started. One file for
-// each digest of an entry: a changed entry has no lists until its server was connected to.
+// each digest of an entry: a changed entry has no lists until its server was connected to. A file is two lines of JSON: the
+// head has the digest of the second one, which is checked with one hash, instead of what was computed from the lists.
 
 import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../protocol/logger.ts';
-import type { CachedLists, CatalogCache, UpstreamLists } from './contract.ts';
+import type { CachedLists, CatalogCache, PreparedLists, UpstreamLists } from './contract.ts';
+import { version as programVersion } from './version.ts';
 
 /** Stops a server with an endless list from filling the disk. */
 const maxFileBytes = 16 * 1024 * 1024;
 /** Lists of entries that are gone are deleted after this time. */
 const maxAgeMs = 30 * 24 * 60 * 60 * 1_000;
 
-interface StoredLists {
-  readonly version: 1;
+interface Head {
+  readonly version: 2;
   readonly atMs: number;
+  /** The version that has computed what is stored besides the lists; another one may compute something else. Empty: nothing is. */
+  readonly by: string;
+  /** Of the second line. */
+  readonly sha256: string;
+}
+
+interface Body {
   readonly lists: UpstreamLists;
+  readonly fingerprints?: readonly string[] | undefined;
+  /** Absent if the lists themselves are clean. */
+  readonly cleaned?: UpstreamLists | undefined;
 }
 
 /** A cache in a folder of this user. It is created when the first lists are written. */
 export function createCatalogCache(folder: string, logger?: Logger): CatalogCache {
-  const fileOf = (digest: string): string => join(folder, `${hash('sha256', digest, 'hex')}.json`);
+  const fileOf = (digest: string): string => join(folder, `${sha256(digest)}.json`);
   let swept = false;
   return {
     read(digest) {
@@ -33,8 +45,8 @@ export function createCatalogCache(folder: string, logger?: Logger): CatalogCach
         return undefined;
       }
     },
-    write(digest, lists) {
-      const text = JSON.stringify({ version: 1, atMs: Date.now(), lists } satisfies StoredLists);
+    write(digest, lists, prepared) {
+      const text = encode(lists, prepared);
       if (Buffer.byteLength(text) > maxFileBytes) {
         logger?.warn('the lists of a server are too long to be stored', { maxBytes: maxFileBytes });
         return;
@@ -54,12 +66,32 @@ export function createCatalogCache(folder: string, logger?: Logger): CatalogCach
   };
 }
 
+function encode(lists: UpstreamLists, prepared: PreparedLists | undefined): string {
+  const [text, cleaned] = [JSON.stringify(lists), JSON.stringify(prepared?.cleaned)];
+  const fields = [
+    `"lists":${text}`,
+    ...(prepared?.fingerprints === undefined ? [] : [`"fingerprints":${JSON.stringify(prepared.fingerprints)}`]),
+    ...(cleaned === undefined || cleaned === text ? [] : [`"cleaned":${cleaned}`]),
+  ];
+  const body = `{${fields.join(',')}}`;
+  const by = prepared === undefined ? '' : programVersion;
+  const head: Head = { version: 2, atMs: Date.now(), by, sha256: sha256(body) };
+  return `${JSON.stringify(head)}\n${body}`;
+}
+
 /** Throws for anything that is not what we wrote. */
 function decode(text: string): CachedLists {
-  const { version, atMs, lists } = JSON.parse(text) as Partial<StoredLists>;
-  const arrays = [lists?.tools, lists?.prompts, lists?.resources, lists?.resourceTemplates];
-  if (version !== 1 || typeof atMs !== 'number' || !arrays.every(Array.isArray)) throw new Error('unknown format');
-  return { atMs, lists: lists as UpstreamLists };
+  const end = text.indexOf('\n');
+  const { version, atMs, by, sha256: digest } = JSON.parse(text.slice(0, Math.max(end, 0))) as Partial<Head>;
+  const body = text.slice(end + 1);
+  if (version !== 2 || typeof atMs !== 'number') throw new Error('unknown format');
+  if (digest !== sha256(body)) throw new Error('it was changed by something else');
+  const { lists, fingerprints, cleaned = lists } = JSON.parse(body) as Body;
+  return { atMs, lists, ...(by === programVersion ? { prepared: { cleaned, fingerprints } } : {}) };
+}
+
+function sha256(text: string): string {
+  return hash('sha256', text, 'hex');
 }
 
 function removeOld(folder: string): void {

@@ -25,22 +25,32 @@ export interface CatalogCache {
   /** Undefined if there are none, or they cannot be read. */
   read(digest: string): CachedLists | undefined;
   /** Failures are logged, never thrown: a gateway works without the cache. */
-  write(digest: string, lists: UpstreamLists): void;
+  write(digest: string, lists: UpstreamLists, prepared?: PreparedLists): void;
 }
 
 export interface CachedLists {
   readonly lists: UpstreamLists;
   /** When they were read from the server. */
   readonly atMs: number;
+  /** What was stored with them; absent if it has to be computed again. */
+  readonly prepared?: PreparedLists | undefined;
+}
+
+/** What a gateway computes from lists before it shows them. It is stored with them, so that a start need not repeat it. */
+export interface PreparedLists {
+  /** Without hidden characters, and with texts of limited length. */
+  readonly cleaned: UpstreamLists;
+  /** The fingerprints of the tools, in the order of the server; undefined if they are not compared. */
+  readonly fingerprints?: readonly string[] | undefined;
 }
 
 /** Compares the tools of servers with those that were accepted. */
 export interface PinChecker {
   /**
    * Compares, records tools seen for the first time, and says which may be shown. Call it with every list that was read
-   * from the server, and before the first call after a reconnect.
+   * from the server, and before the first call after a reconnect. `fingerprints`: those of an earlier report on these tools.
    */
-  check(server: UpstreamConfig, tools: readonly Tool[]): PinReport;
+  check(server: UpstreamConfig, tools: readonly Tool[], fingerprints?: readonly string[]): PinReport;
 }
 
 export interface PinReport {
@@ -50,6 +60,8 @@ export interface PinReport {
   readonly withheld: ReadonlyMap<string, string>;
   /** What is different from what was accepted; empty if nothing is. */
   readonly changes: readonly PinChange[];
+  /** The fingerprints of the tools that were compared, in the order of the server. */
+  readonly fingerprints?: readonly string[] | undefined;
 }
 
 export interface PinChange {

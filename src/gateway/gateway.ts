@@ -5,7 +5,6 @@ import type { Bus } from '../engine/ports.ts';
 import type { Server } from '../engine/server.ts';
 import { createConsoleLogger } from '../protocol/console-logger.ts';
 import type { Logger } from '../protocol/logger.ts';
-import { cleanLists } from './clean-lists.ts';
 import type { GatewayConfig, UpstreamConfig, ViewConfig } from './config/gateway-config.ts';
 import { inTime } from './in-time.ts';
 import { type ExposedView, exposeServer, exposeView, isInView, type ListedServer } from './names/index.ts';
@@ -51,7 +50,7 @@ export class Gateway {
     const outcomes = { encode: encodeOutcome, decode: decodeOutcome };
     this.#held = new HeldCalls(options.heldCalls, bus && { bus, name, outcomes });
     const { server: _server, logger: _logger, ...settings } = options;
-    this.#settings = { cleanLists, ...settings, client: { name, version: ownVersion }, logger: this.#logger };
+    this.#settings = { ...settings, client: { name, version: ownVersion }, logger: this.#logger };
     for (const each of config.servers) this.#upstreams.set(each.slug, this.#createUpstream(each));
     this.#startEager(this.#upstreams.values());
   }

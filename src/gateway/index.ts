@@ -10,6 +10,7 @@ export type {
   PinChange,
   PinChecker,
   PinReport,
+  PreparedLists,
   UpstreamLists,
 } from './contract.ts';
 export { createGateway, type Gateway } from './gateway.ts';

@@ -43,6 +43,19 @@ test('a changed tool is shown with warn and withheld with block, until it is acc
   expect(shownNames(pins.check(block, changed))).toEqual(['read', 'list']);
 });
 
+test('fingerprints of an earlier report are used instead of computing them again', async () => {
+  const pins = new Pins({ file: newFile() });
+  const server = await serverWith({ pin: 'block' });
+  const { fingerprints = [] } = pins.check(server, [tool('read'), tool('list')]);
+  expect(pins.check(server, [tool('read'), tool('list')], fingerprints)).toMatchObject({ changes: [], fingerprints });
+  // Of other tools: what they say counts.
+  expect(pins.check(server, [tool('read'), tool('list')], [...fingerprints].reverse()).withheld.size).toBe(2);
+  expect(pins.check(server, [tool('read'), tool('list', 'Other')], fingerprints.slice(0, 1))).toMatchObject({
+    changes: [{ tool: 'list', kind: 'changed', withheld: true }],
+    fingerprints: [fingerprints[0], expect.any(String)],
+  });
+});
+
 test('a tool that changes back is as it was accepted', async () => {
   const pins = new Pins({ file: newFile() });
   const server = await serverWith({ pin: 'block' });

@@ -71,26 +71,31 @@ export class Pins implements PinChecker {
     this.#refresh();
   }
 
-  check(server: UpstreamConfig, tools: readonly Tool[]): PinReport {
+  check(server: UpstreamConfig, tools: readonly Tool[], fingerprints?: readonly string[]): PinReport {
     if (server.pin === 'off' && server.newTools === 'allow') return { shown: tools, withheld: new Map(), changes: [] };
     this.#refreshIfPossible();
     const accepted = this.#acceptedOf(server.identity);
-    const definitions = tools.map(definitionOf);
-    const present = new Set(definitions.map(({ name }) => name));
+    const present = new Set(tools.map(({ name }) => name));
     const withheld = new Map<string, string>();
     const changes: PinChange[] = [];
+    const compared: string[] = [];
     const seen = new Map<string, PinnedDefinition>();
-    for (const [index, definition] of definitions.entries()) {
+    for (const [index, tool] of tools.entries()) {
+      const { name } = tool;
       if (index >= maxTools) {
-        if (server.pin === 'block' || server.newTools === 'hold') withheld.set(definition.name, tooMany);
+        if (server.pin === 'block' || server.newTools === 'hold') withheld.set(name, tooMany);
         continue;
       }
+      const fingerprint = fingerprints?.[index] ?? fingerprintOf(definitionOf(tool));
+      compared.push(fingerprint);
+      if (accepted.get(name)?.fingerprint === fingerprint) continue;
+      const definition = definitionOf(tool);
       const change = this.#compare(server, definition, accepted, present);
       if (change === undefined) continue;
       changes.push(change);
-      if (change.kind !== 'new' || change.withheld) seen.set(definition.name, definition);
+      if (change.kind !== 'new' || change.withheld) seen.set(name, definition);
       else this.#accept(server, definition, 'first-sight');
-      if (change.withheld) withheld.set(definition.name, sentenceFor(server, change));
+      if (change.withheld) withheld.set(name, sentenceFor(server, change));
     }
     for (const name of accepted.keys()) {
       if (!present.has(name)) changes.push({ tool: name, kind: 'removed', withheld: false });
@@ -99,7 +104,8 @@ export class Pins implements PinChecker {
     // The first tools of a server are not a change.
     const news = accepted.size === 0 && server.newTools === 'allow' ? [] : changes;
     for (const change of news) this.#report(server, change);
-    return { shown: tools.filter(({ name }) => !withheld.has(name)), withheld, changes: news };
+    const shown = tools.filter(({ name }) => !withheld.has(name));
+    return { shown, withheld, changes: news, fingerprints: compared };
   }
 
   /** The accepted tools, and what is different from them now. */
@@ -135,6 +141,7 @@ export class Pins implements PinChecker {
     await this.#saving;
   }
 
+  /** What a definition is that is not as it was accepted. */
   #compare(
     server: UpstreamConfig,
     definition: PinnedDefinition,
@@ -143,7 +150,6 @@ export class Pins implements PinChecker {
   ): PinChange | undefined {
     const { name } = definition;
     const known = accepted.get(name);
-    if (known?.fingerprint === fingerprintOf(definition)) return undefined;
     if (known !== undefined) {
       if (server.pin === 'off') return undefined;
       return { tool: name, kind: 'changed', withheld: server.pin === 'block' };

@@ -3,8 +3,9 @@
 
 import { ClientError } from '../../client/index.ts';
 import type { Tool } from '../../protocol/model.ts';
+import { cleanLists } from '../clean-lists.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
-import type { CatalogCache, PinChecker, UpstreamLists } from '../contract.ts';
+import type { CatalogCache, PinChecker, PreparedLists, UpstreamLists } from '../contract.ts';
 import type { ConnectSettings } from './connect-options.ts';
 import type { UpstreamConnection } from './connection.ts';
 import { UpstreamConnections } from './connections.ts';
@@ -18,7 +19,7 @@ import { messageOf, needsLogin } from './start-error.ts';
 export interface UpstreamSettings extends ConnectSettings {
   readonly cache?: CatalogCache | undefined;
   readonly pins?: PinChecker | undefined;
-  /** Changes what a server lists before it is shown: removes hidden characters, limits lengths. */
+  /** Changes what a server lists before it is shown. Default: removes hidden characters, limits lengths. */
   readonly cleanLists?: ((lists: UpstreamLists) => UpstreamLists) | undefined;
 }
 
@@ -48,8 +49,9 @@ export class Upstream {
   #lists: UpstreamLists | undefined;
   /** Why they could not be read the last time. */
   #listFailure: string | undefined;
-  /** As the server sent them. */
+  /** As the server sent them, and what was computed from them. */
   #received: UpstreamLists | undefined;
+  #prepared: PreparedLists | undefined;
   #withheld: ReadonlyMap<string, string> = new Map();
   #withheldTools: readonly Tool[] = [];
 
@@ -83,7 +85,7 @@ export class Upstream {
     });
     this.#refresh = new ListRefresh(() => this.#readLists(), config.refreshMs);
     const cached = settings.cache?.read(config.digest);
-    if (cached !== undefined) this.#lists = this.#accepted(cached.lists);
+    if (cached !== undefined) this.#accept(cached.lists, this.#isStorable ? cached.prepared : undefined);
   }
 
   get slug(): string {
@@ -107,8 +109,7 @@ export class Upstream {
   /** Compares the last lists with the pins again: some may have been accepted. */
   recheckPins(): void {
     if (this.#received === undefined) return;
-    this.#lists = this.#accepted(this.#received);
-    this.#listener.listsChanged(this.#lists);
+    this.#listener.listsChanged(this.#accept(this.#received, this.#prepared));
   }
 
   /** Reads the lists if they are not known; resolves when they are, or when that failed. */
@@ -312,9 +313,9 @@ export class Upstream {
       release = this.#connections.connectionOf(key, undefined).keepOpen();
       const connection = await this.#connections.get(key, undefined);
       const lists = await readLists(connection.client, { cache: 'bypass' });
-      this.#settings.cache?.write(this.config.digest, lists);
-      this.#lists = this.#accepted(lists);
-      this.#listener.listsChanged(this.#lists);
+      const accepted = this.#accept(lists);
+      this.#settings.cache?.write(this.config.digest, lists, this.#isStorable ? this.#prepared : undefined);
+      this.#listener.listsChanged(accepted);
       this.#listFailure = undefined;
       if (this.#state === 'degraded' && !this.#invalid.areTooMany) this.#enter('ready');
     } catch (error) {
@@ -327,6 +328,11 @@ export class Upstream {
     }
   }
 
+  /** A function of the program may clean otherwise the next time. */
+  get #isStorable(): boolean {
+    return this.#settings.cleanLists === undefined;
+  }
+
   /** Once, however often the lists are asked for meanwhile. */
   #reportFailure(error: string): void {
     if (this.#listFailure === error) return;
@@ -334,17 +340,18 @@ export class Upstream {
     this.#settings.logger?.warn('the lists of an upstream could not be read', { server: this.slug, error });
   }
 
-  /** What may be shown of the lists. */
-  #accepted(lists: UpstreamLists): UpstreamLists {
-    const cleaned = this.#settings.cleanLists?.(lists) ?? lists;
+  /** Takes lists over, and returns what may be shown of them. `stored`: what was computed from them before. */
+  #accept(lists: UpstreamLists, stored?: PreparedLists): UpstreamLists {
+    const cleaned = stored?.cleaned ?? (this.#settings.cleanLists ?? cleanLists)(lists);
     // Compared as the server sent them, so that hidden characters count as a change.
-    const report = this.#settings.pins?.check(this.config, lists.tools);
+    const report = this.#settings.pins?.check(this.config, lists.tools, stored?.fingerprints);
     const withheld = report?.withheld ?? new Map<string, string>();
     this.#received = lists;
+    this.#prepared = { cleaned, fingerprints: report?.fingerprints };
     this.#withheld = withheld;
     this.#withheldTools = withheld.size === 0 ? [] : cleaned.tools.filter(({ name }) => withheld.has(name));
     const shown = withheld.size === 0 ? cleaned.tools : cleaned.tools.filter(({ name }) => !withheld.has(name));
-    return { ...cleaned, tools: shown };
+    return (this.#lists = { ...cleaned, tools: shown });
   }
 }
 
