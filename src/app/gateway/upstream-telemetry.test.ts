@@ -4,7 +4,8 @@ import { createServer } from '../../engine/server.ts';
 import type { Settings } from '../settings.ts';
 import { upstreamTelemetry } from './upstream-telemetry.ts';
 
-const settingsOf = (metricsPath: string | undefined): Settings => ({ http: { metricsPath } }) as unknown as Settings;
+const settingsOf = (metricsPath: string | undefined, enabled = true): Settings =>
+  ({ http: { enabled, metricsPath } }) as unknown as Settings;
 
 test('requests and connections to a server are on the metrics page, with the name of the server', async () => {
   const server = createServer({ name: 'notes', version: '1.0.0', logger: false });
@@ -22,8 +23,11 @@ test('requests and connections to a server are on the metrics page, with the nam
   expect(lines).toContain(`mcp_client_session_duration_seconds_count{${session}} 1`);
 });
 
-test('without a metrics page nothing is recorded', async () => {
-  const recorded = await upstreamTelemetry(settingsOf(undefined));
+test.each([
+  ['without a path', settingsOf(undefined)],
+  ['on stdio', settingsOf('/metrics', false)],
+])('%s there is no metrics page, and nothing is recorded', async (_where, settings) => {
+  const recorded = await upstreamTelemetry(settings);
   expect(recorded.of('notes')).toBeUndefined();
   expect(recorded.durations().size).toBe(0);
 });
