@@ -87,8 +87,7 @@ test('a gateway responds before it loads the client, and what the client needs o
   writeFileSync(config, JSON.stringify({ mcpServers: servers }), { mode: 0o600 });
   const byNode = loadedByNode();
   const loaded = new Set(loadedBy('gateway', '--config', config).builtIn.filter((name) => !byNode.has(name)));
-  // Not child_process: Node loads it for the socket that `mooring gateway status` connects to.
-  for (const name of ['http', 'https', 'readline', 'sqlite', 'tls', 'zlib']) {
+  for (const name of ['child_process', 'cluster', 'http', 'https', 'readline', 'sqlite', 'tls', 'zlib']) {
     expect(loaded.has(`NativeModule ${name}`), name).toBe(false);
   }
 });

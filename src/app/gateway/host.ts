@@ -43,6 +43,9 @@ export interface HostOptions {
   readonly base?: Server | undefined;
 }
 
+/** How long after the start a gateway on stdio can be reached by the commands about it. */
+const controlDelayMs = 500;
+
 /** Reads the files and creates the gateway. Nothing is started yet. Throws a `UsageError` for what is wrong. */
 export async function openGatewayHost(options: HostOptions): Promise<GatewayHost> {
   const { input, files, settings, audit, logger, base, persistentState } = options;
@@ -85,6 +88,8 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
   const watch = watchConfig({ files, current: config, read, apply: (next) => gateway.reload(next), logger });
   options.health?.add('upstreams', () => healthOf(gateway));
   let socket: ControlSocket | undefined;
+  let opening: NodeJS.Timeout | undefined;
+  let isClosed = false;
   const host: GatewayHost = {
     gateway,
     server,
@@ -98,13 +103,21 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
     upstreams: consoleGateway({ gateway, pins, as: main, messages, servers }),
     async control(url) {
       const info = { startedAt: new Date().toISOString(), url, files };
-      socket = await openControlSocket(controlHandlers(gateway, watch, info)).catch((error: Error) => {
-        logger.warn(`"mooring gateway status" cannot reach this gateway: ${error.message}`);
-        return undefined;
-      });
+      const open = async (): Promise<void> => {
+        socket = await openControlSocket(controlHandlers(gateway, watch, info)).catch((error: Error) => {
+          logger.warn(`"mooring gateway status" cannot reach this gateway: ${error.message}`);
+          return undefined;
+        });
+        if (isClosed) socket?.close();
+      };
+      if (url !== undefined) await open();
+      // Clients wait for the first answers on stdio, and Node loads its modules for processes and clusters for this socket.
+      else opening = setTimeout(open, controlDelayMs).unref();
     },
     async close() {
+      isClosed = true;
       watch.close();
+      clearTimeout(opening);
       socket?.close();
       await gateway.close();
       await pins.saved();

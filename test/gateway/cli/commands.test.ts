@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { connect } from '../../../src/client/index.ts';
 import { useHome } from '../../support/program.ts';
 import { connectStdio, runtimeOf, serverEntry, startHttp, textOf, toolNames, writeConfig } from './support.ts';
@@ -75,6 +75,15 @@ test('status, tools and restart ask the running gateway', async () => {
   child.kill('SIGTERM');
   await ended;
   expect(readdirSync(folder)).toEqual([]);
+});
+
+test('a gateway on stdio can be reached, too, once it has served its client', async () => {
+  const config = writeConfig(home, { mcpServers: { files: serverEntry(home, 'files', [{ name: 'read' }]) } });
+  const client = await connectStdio(home, ['--config', config]);
+  expect(await toolNames(client)).toEqual(['files__read']);
+  await vi.waitUntil(async () => (await run('status')).code === 0, { timeout: 30_000 });
+  expect((await runJson('status')).gateways).toMatchObject([{ transport: 'stdio' }]);
+  await client.close();
 });
 
 test('a socket that a killed gateway left behind is removed', async () => {
