@@ -109,6 +109,19 @@ const groups = [
       'src/gateway/config/schema.ts',
     ],
   },
+  // What the client shares with gateways, the audit log and commands.
+  {
+    name: 'client-base',
+    entries: [
+      'src/client/errors.ts',
+      'src/client/input-required.ts',
+      'src/client/outgoing-call.ts',
+      'src/protocol/revisions/client-revisions.ts',
+      'src/protocol/hygiene.ts',
+      'src/app/untrusted-text.ts',
+    ],
+  },
+  { name: 'audit', entries: ['src/security/audit/index.ts'] },
   // What a gateway loads for its configuration and its stored lists. Not the gateway itself: a group has everything that its
   // entries import, which is the client, too.
   {

@@ -154,8 +154,7 @@ async function withGateway(
   options: Pick<HostOptions, 'settings' | 'audit' | 'health' | 'logger' | 'persistentState'>,
 ): Promise<AssembledServer> {
   if (input === undefined || assembled.gateway !== undefined) return assembled;
-  const { openGatewayHost } = await import('./gateway/host.ts');
-  const { filesOf } = await import('./gateway/gateway-settings.ts');
+  const { filesOf, openGatewayHost } = await import('./gateway/gateway-profile.ts');
   const { server } = assembled;
   const gateway = await openGatewayHost({
     ...options,
@@ -174,7 +173,7 @@ async function protectGateway(
   authentication: Authentication | undefined,
   audit: AuditLog | undefined,
 ): Promise<Pick<PolicyGuard, 'replace'> | undefined> {
-  const { protection } = await import('./gateway/protection.ts');
+  const { protection } = await import('./gateway/gateway-profile.ts');
   const { telemetry } = settled.settings;
   const challenge = authentication?.oauth === undefined ? undefined : authentication.challenge;
   const { protect, policyGuard } = await protection({

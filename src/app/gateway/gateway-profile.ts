@@ -1,9 +1,13 @@
-// The profile that is a gateway and nothing else.
+// The profile that is a gateway and nothing else. It is also what the program loads to serve a gateway beside a profile: one
+// file of the bundle.
 
 import { gatewayProfile, type Profile, type ProfileRow } from '../profiles/index.ts';
 import type { Settings } from '../settings.ts';
 import { filesOf, type GatewayInput } from './gateway-settings.ts';
 import { openGatewayHost } from './host.ts';
+import { protection } from './protection.ts';
+
+export { filesOf, openGatewayHost, protection };
 
 /** A profile for these files. */
 export function gatewayRow(input: GatewayInput & { readonly view?: string }, { configFile }: Settings): ProfileRow {

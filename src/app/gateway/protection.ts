@@ -4,7 +4,6 @@
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { AuditLog } from '../../security/audit/index.ts';
-import { createMemoryBuckets } from '../../security/limits/index.ts';
 import type { Authentication } from '../authentication.ts';
 import type { CompiledPolicy, PolicyGuard } from '../policy.ts';
 import type { Protect } from './host-contract.ts';
@@ -27,15 +26,14 @@ export async function protection({ policy, audit, challenge, telemetry }: Protec
   const traces = await telemetry?.();
   const guards = new Set<PolicyGuard>();
   let current = policy;
-  const buckets = createMemoryBuckets();
-  const { enforcePolicy } = policy === undefined ? { enforcePolicy: undefined } : await import('../policy.ts');
+  const enforcing = policy === undefined ? undefined : await loadPolicy();
   return {
     protect(server, upstreamOf, below) {
       if (traces !== undefined) void server.use({ name: traces.name, install: (host) => traces.install(host) });
       audit?.install(server, upstreamOf);
-      if (current === undefined || enforcePolicy === undefined) return;
-      const guard = enforcePolicy(current, {
-        buckets,
+      if (current === undefined || enforcing === undefined) return;
+      const guard = enforcing.enforcePolicy(current, {
+        buckets: enforcing.buckets,
         ...(challenge === undefined ? {} : { challenge: (scopes) => challenge(scopes, below) }),
       });
       guards.add(guard);
@@ -56,4 +54,11 @@ export async function protection({ policy, audit, challenge, telemetry }: Protec
     guards.delete(guard);
     void guard.close?.();
   }
+}
+
+/** Not without a policy: most gateways have none. */
+async function loadPolicy() {
+  const { enforcePolicy } = await import('../policy.ts');
+  const { createMemoryBuckets } = await import('../../security/limits/index.ts');
+  return { enforcePolicy, buckets: createMemoryBuckets() };
 }

@@ -4,7 +4,6 @@ import { serveGateway } from '../../app/gateway/serve-gateway.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { readArgs } from '../parse-args.ts';
 import { settingsFlags, toFlagValues } from '../settings-flags.ts';
-import { openOutput } from '../ui/output.ts';
 
 const help = `Usage: mooring gateway [--config FILE]… [--view NAME] [options]
        mooring gateway [options] -- command …
@@ -61,6 +60,7 @@ export async function run(args: readonly string[]): Promise<number> {
     help: { type: 'boolean', short: 'h' },
   } as const);
   if (values.help === true) {
+    const { openOutput } = await import('../ui/output.ts');
     openOutput().write(help);
     return 0;
   }
