@@ -16,9 +16,15 @@ const closers = useClosers(afterEach);
 /** A server whose connections are accepted by another one. */
 async function start(options: HttpOptions = {}) {
   const sent: FromWorker[] = [];
+  const sockets: Socket[] = [];
+  /** Called when the messages that wait have been sent. Undefined: all are sent at once. */
+  let waiting: (() => void)[] | undefined;
   let pass: (number: number, socket: Socket) => void = () => {};
   let passed = 0;
-  const acceptor = createNetServer((socket) => pass(++passed, socket));
+  const acceptor = createNetServer((socket) => {
+    sockets.push(socket);
+    pass(++passed, socket);
+  });
   acceptor.listen(0, '127.0.0.1');
   await once(acceptor, 'listening');
   closers.push(() => void acceptor.close());
@@ -30,7 +36,8 @@ async function start(options: HttpOptions = {}) {
     },
     send: (message, onSent) => {
       sent.push(message);
-      onSent?.(null);
+      if (waiting === undefined) onSent?.(null);
+      else waiting.push(() => onSent?.(null));
     },
   });
   let finish: () => void = () => {};
@@ -48,7 +55,19 @@ async function start(options: HttpOptions = {}) {
   closers.push(() => http.close());
   const client = new HttpTestClient(port);
   closers.push(() => client.close());
-  return { port, http, client, sent, finish: () => finish() };
+  return {
+    ...{ port, http, client, sent, sockets },
+    finish: () => finish(),
+    /** The process that passes connections receives nothing until `resume`. */
+    pause() {
+      waiting = [];
+    },
+    resume() {
+      const all = waiting ?? [];
+      waiting = undefined;
+      for (const onSent of all) onSent();
+    },
+  };
 }
 
 test('a client that does not finish its headers is disconnected', { timeout: 60_000 }, async () => {
@@ -92,6 +111,30 @@ test('a server that closes accepts no more connections, and ends when its calls 
   finish();
   expect((await call.end()).at(-1)).toMatchObject({ id: 1, result: { content: [{ text: 'held' }] } });
   await closed;
+});
+
+test('nothing is read from a connection before its acknowledgement has been sent', { timeout: 60_000 }, async () => {
+  const { port, sent, sockets, pause, resume } = await start();
+  pause();
+  const early = connect(port, '127.0.0.1');
+  early.setEncoding('utf8');
+  closers.push(() => void early.destroy());
+  early.write(`GET /livez HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
+  await expect.poll(() => sent.length, { timeout: 20_000 }).toBe(1);
+  // Another connection, whose data arrives later, has been read: so would have been that of the first one.
+  const other = createNetServer((socket) => socket.once('data', () => socket.end('read')));
+  other.listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  closers.push(() => void other.close());
+  for (let n = 0; n < 3; n++) {
+    const later = connect((other.address() as AddressInfo).port, '127.0.0.1', () => later.write('x'));
+    later.resume();
+    await once(later, 'close');
+  }
+  expect(sockets[0]?.bytesRead).toBe(0);
+  resume();
+  const [response] = await once(early, 'data');
+  expect(response).toContain('HTTP/1.1 200');
 });
 
 test('connections may be encrypted', async () => {

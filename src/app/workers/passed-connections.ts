@@ -15,6 +15,15 @@ export interface WorkerChannel {
   send(message: FromWorker, onSent?: (error: Error | null) => void): void;
 }
 
+/**
+ * A socket begins to read when it is created, and Node.js creates it when the connection arrives; `pause` only keeps what was read.
+ * The property is not documented, but all supported versions have it.
+ */
+interface InternalSocket {
+  /** Null: the socket is closed. */
+  readonly _handle: { readStart(): void; readStop(): void } | null | undefined;
+}
+
 export class PassedConnections implements Listener {
   readonly #channel: WorkerChannel;
   /** The server that connections are passed to. Undefined: none is accepted. */
@@ -48,10 +57,14 @@ export class PassedConnections implements Listener {
       return this.#channel.send({ type: 'connection', number, accepted: false });
     }
     socket.allowHalfOpen = true;
-    // Nothing is read before the process that started this one can know that it must not pass the connection on again.
+    // Nothing is read before the process that started this one can know that it must not pass the connection on again. A message
+    // is usually sent at once, but not while that process is too busy to receive.
+    const { _handle: handle } = socket as unknown as InternalSocket;
+    handle?.readStop();
     this.#channel.send({ type: 'connection', number, accepted: true }, (error) => {
-      if (error === null) server.emit('connection', socket);
-      else socket.destroy();
+      if (error !== null) return void socket.destroy();
+      handle?.readStart();
+      server.emit('connection', socket);
     });
   }
 }
