@@ -1,7 +1,8 @@
 // The official suite checks `serve everything --http` directly: all revisions it knows, the suite without a version, and the old revisions pinned.
 import { expect, test } from 'vitest';
 import { describeConcurrentHttp } from '../support/concurrent-suites.ts';
-import { isExtension, isTask, missingIn, neverRun } from './expectations.ts';
+import { isFullRun } from '../support/full.ts';
+import { isExtension, isTask, missingIn, neverRun, taskScenarios } from './expectations.ts';
 import { complaints, without } from './outcome.ts';
 import { type PinnedRevision, startPinProxy } from './pin-proxy.ts';
 import { runServerSuite } from './run-suite.ts';
@@ -29,18 +30,34 @@ describeConcurrentHttp('stateless, and without a version', (subject) => {
     expect(run.scenarios.size).toBe(40);
   });
 
-  test('the suite without a version passes, tasks included, other extensions not', { timeout }, async () => {
-    const whole = await runServerSuite({ url: subject().url });
-    const isOther = (scenario: string): boolean => isExtension(scenario) && !isTask(scenario);
-    const run = without(whole, [...whole.scenarios.keys()].filter(isOther));
-    expect(complaints(run, [neverRun])).toEqual([]);
-    expect([...run.scenarios.keys()].filter(isTask)).toHaveLength(10);
-    expect(run.scenarios.size).toBe(62);
+  test('over Streamable HTTP all nine scenarios of tasks pass', { timeout: 2 * timeout }, async () => {
+    const run = await runServerSuite({ url: subject().url, scenarios: taskScenarios, atOnce: 2 });
+    expect(complaints(run)).toEqual([]);
+    expect(run.scenarios.size).toBe(9);
   });
+
+  // What it has beyond the tests above are the same scenarios without `--spec-version`.
+  test.runIf(isFullRun)(
+    'the suite without a version passes, tasks included, other extensions not',
+    {
+      timeout,
+    },
+    async () => {
+      const whole = await runServerSuite({ url: subject().url });
+      const isOther = (scenario: string): boolean => isExtension(scenario) && !isTask(scenario);
+      const run = without(whole, [...whole.scenarios.keys()].filter(isOther));
+      expect(complaints(run, [neverRun])).toEqual([]);
+      expect([...run.scenarios.keys()].filter(isTask)).toHaveLength(10);
+      expect(run.scenarios.size).toBe(62);
+    },
+  );
 });
 
+/** By default each on one transport: 2024-11-05 over HTTP+SSE, 2025-06-18 over WebSocket. */
+const pinned: readonly PinnedRevision[] = isFullRun ? ['2024-11-05', '2025-03-26', '2025-06-18'] : ['2025-03-26'];
+
 describeConcurrentHttp('pinned', (subject) => {
-  test.each<PinnedRevision>(['2024-11-05', '2025-03-26', '2025-06-18'])(
+  test.each(pinned)(
     'over Streamable HTTP every scenario passes that %s has the feature for',
     { timeout },
     async (revision) => {

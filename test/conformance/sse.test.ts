@@ -1,5 +1,6 @@
 // The official suite checks the HTTP+SSE transport of `serve everything --http`, through the bridge; it carries the handshake era only.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isFullRun } from '../support/full.ts';
 import type { Bridge } from './bridge.ts';
 import { missingIn, noPolling } from './expectations.ts';
 import { complaints } from './outcome.ts';
@@ -35,7 +36,7 @@ test('over HTTP+SSE every scenario passes that its own revision 2024-11-05 has t
   }
 });
 
-test('over HTTP+SSE all 33 scenarios of 2025-11-25 pass', { timeout }, async () => {
+test.runIf(isFullRun)('over HTTP+SSE all 33 scenarios of 2025-11-25 pass', { timeout }, async () => {
   const run = await runServerSuite({ url: bridge.url, specVersion: '2025-11-25' });
   expect(complaints(run, [noPolling])).toEqual([]);
   expect(run.scenarios.size).toBe(33);

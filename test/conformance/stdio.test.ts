@@ -1,5 +1,6 @@
-// The official suite checks `serve everything` over stdio, through the bridge: both eras, and the old revisions pinned by the proxy.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+// The official suite checks `serve everything` over stdio, through the bridge: both eras; with MOORING_TEST_FULL=1 also tasks, and the
+// old revisions pinned by the proxy.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeConcurrent } from '../support/concurrent-suites.ts';
 import { isFullRun } from '../support/full.ts';
 import type { Bridge } from './bridge.ts';
@@ -40,28 +41,35 @@ describeConcurrent('as it is', () => {
     expect(run.scenarios.size).toBe(38);
   });
 
-  test('over stdio all nine scenarios of tasks pass but their checks of headers', {
-    timeout: 2 * timeout,
-  }, async () => {
-    const run = await runServerSuite({ url: bridge.url, scenarios: taskScenarios, atOnce: 2 });
-    expect(complaints(run, taskHeaderChecks)).toEqual([]);
-    expect(run.scenarios.size).toBe(9);
-  });
+  // By default over HTTP only, in http.test.ts.
+  test.runIf(isFullRun)(
+    'over stdio all nine scenarios of tasks pass but their checks of headers',
+    {
+      timeout: 2 * timeout,
+    },
+    async () => {
+      const run = await runServerSuite({ url: bridge.url, scenarios: taskScenarios, atOnce: 2 });
+      expect(complaints(run, taskHeaderChecks)).toEqual([]);
+      expect(run.scenarios.size).toBe(9);
+    },
+  );
 });
 
-/** All of them are pinned over HTTP, in http.test.ts. */
-const pinned: readonly PinnedRevision[] = isFullRun ? ['2024-11-05', '2025-03-26', '2025-06-18'] : ['2025-03-26'];
-
-describeConcurrent('pinned', () => {
+// By default each of them is pinned on one of the other transports.
+describe.runIf(isFullRun)('pinned', () => {
   // Without the pin the harness offers 2025-11-25 whatever revision it checks; with it, 2025-06-18 is really negotiated.
-  test.each(pinned)('over stdio every scenario passes that %s has the feature for', { timeout }, async (revision) => {
-    const proxy = await startPinProxy(bridge.url, revision);
-    try {
-      const run = await runServerSuite({ url: proxy.url, specVersion: '2025-06-18' });
-      expect(complaints(run, missingIn[revision])).toEqual([]);
-      expect(run.scenarios.size).toBe(27);
-    } finally {
-      await proxy.close();
-    }
-  });
+  test.each<PinnedRevision>(['2024-11-05', '2025-03-26', '2025-06-18'])(
+    'over stdio every scenario passes that %s has the feature for',
+    { timeout },
+    async (revision) => {
+      const proxy = await startPinProxy(bridge.url, revision);
+      try {
+        const run = await runServerSuite({ url: proxy.url, specVersion: '2025-06-18' });
+        expect(complaints(run, missingIn[revision])).toEqual([]);
+        expect(run.scenarios.size).toBe(27);
+      } finally {
+        await proxy.close();
+      }
+    },
+  );
 });

@@ -1,6 +1,7 @@
 // The official suite checks the WebSocket transport of `serve everything --http`, through the bridge, in both eras.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeConcurrentHttp } from '../support/concurrent-suites.ts';
+import { isFullRun } from '../support/full.ts';
 import type { Bridge } from './bridge.ts';
 import { headerChecks, headerScenarios, noPolling, taskHeaderChecks, taskScenarios } from './expectations.ts';
 import { complaints, without } from './outcome.ts';
@@ -34,7 +35,7 @@ describeBridged('by handshake', (url) => {
     }
   });
 
-  test('over WebSocket all 33 scenarios of 2025-11-25 pass', { timeout }, async () => {
+  test.runIf(isFullRun)('over WebSocket all 33 scenarios of 2025-11-25 pass', { timeout }, async () => {
     const run = await runServerSuite({ url: url(), specVersion: '2025-11-25' });
     expect(complaints(run, [noPolling])).toEqual([]);
     expect(run.scenarios.size).toBe(33);
@@ -49,12 +50,17 @@ describeBridged('stateless', (url) => {
   });
 });
 
+// By default over HTTP only, in http.test.ts.
 describeBridged('tasks', (url) => {
-  test('over WebSocket all nine scenarios of tasks pass but their checks of headers', {
-    timeout: 2 * timeout,
-  }, async () => {
-    const run = await runServerSuite({ url: url(), scenarios: taskScenarios, atOnce: 2 });
-    expect(complaints(run, taskHeaderChecks)).toEqual([]);
-    expect(run.scenarios.size).toBe(9);
-  });
+  test.runIf(isFullRun)(
+    'over WebSocket all nine scenarios of tasks pass but their checks of headers',
+    {
+      timeout: 2 * timeout,
+    },
+    async () => {
+      const run = await runServerSuite({ url: url(), scenarios: taskScenarios, atOnce: 2 });
+      expect(complaints(run, taskHeaderChecks)).toEqual([]);
+      expect(run.scenarios.size).toBe(9);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// Servers of others behind the gateway, with a client of each era: what works with the server itself works through it.
+// Servers of others behind the gateway, with clients of both eras: what works with the server itself works through it.
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import { inMemory } from '../../src/client/index.ts';
@@ -12,6 +12,7 @@ import {
   type ThirdPartyServer,
 } from '../client/third-party.ts';
 import { useClosers } from '../support/closers.ts';
+import { pairsOf } from '../support/full.ts';
 import { gatewayConfig, upstream } from './fixture.ts';
 
 const closers = useClosers(afterAll);
@@ -28,15 +29,13 @@ const servers: readonly (readonly [title: string, args: readonly string[], offer
   ['FastMCP', [script('fastmcp'), 'stdio'], demo],
 ];
 
-for (const [title, args, offer] of servers) {
-  for (const revision of ['2025-11-25', '2026-07-28']) {
-    const open = () => {
-      const entry = { command: process.execPath, args };
-      const gateway = createGateway(gatewayConfig([upstream('one', { entry, timeoutMs: 30_000 })]), { logger: false });
-      closers.push(() => gateway.close());
-      return inMemory(gateway.single('one') as Server);
-    };
-    const seen = { ...offer, revision, transport: 'memory' as never, serverName: 'mooring' };
-    describeThirdParty(`${title}, with a client at ${revision}`, seen, open, { revision });
-  }
+for (const [[title, args, offer], revision] of pairsOf(servers, ['2025-11-25', '2026-07-28'])) {
+  const open = () => {
+    const entry = { command: process.execPath, args };
+    const gateway = createGateway(gatewayConfig([upstream('one', { entry, timeoutMs: 30_000 })]), { logger: false });
+    closers.push(() => gateway.close());
+    return inMemory(gateway.single('one') as Server);
+  };
+  const seen = { ...offer, revision, transport: 'memory' as never, serverName: 'mooring' };
+  describeThirdParty(`${title}, with a client at ${revision}`, seen, open, { revision });
 }
