@@ -1,4 +1,4 @@
-// The last known lists of servers on disk, so that the next start shows them before any server was started. One file for
+// The last known lists of servers on disk, so the next start can show them before any server has started. One file for
 // each digest of an entry: a changed entry has no lists until its server was connected to. A file is two lines of JSON: the
 // head has the digest of the second one, which is checked with one hash, instead of what was computed from the lists.
 
@@ -11,7 +11,7 @@ import { version as programVersion } from './version.ts';
 
 /** Stops a server with an endless list from filling the disk. */
 const maxFileBytes = 16 * 1024 * 1024;
-/** Lists of entries that are gone are deleted after this time. */
+/** Lists of entries that no longer exist are deleted after this time. */
 const maxAgeMs = 30 * 24 * 60 * 60 * 1_000;
 
 interface Head {

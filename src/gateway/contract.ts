@@ -10,7 +10,7 @@ export interface UpstreamLists {
   readonly prompts: readonly Prompt[];
   readonly resources: readonly Resource[];
   readonly resourceTemplates: readonly ResourceTemplate[];
-  /** What the server said when it was connected to. */
+  /** From the response to `initialize` or `server/discover`. */
   readonly instructions?: string | undefined;
   /** Its capabilities: what can be declared to clients. */
   readonly capabilities?: Readonly<Record<string, unknown>> | undefined;
@@ -56,9 +56,9 @@ export interface PinChecker {
 export interface PinReport {
   /** The tools that may be shown and called, in the order of the server. */
   readonly shown: readonly Tool[];
-  /** Tools that may not be called, with the sentence for the caller; by the server's own name. */
+  /** Tools that may not be called, by the server's own name, each with the error message for callers. */
   readonly withheld: ReadonlyMap<string, string>;
-  /** What is different from what was accepted; empty if nothing is. */
+  /** The differences from what was accepted. */
   readonly changes: readonly PinChange[];
   /** The fingerprints of the tools that were compared, in the order of the server. */
   readonly fingerprints?: readonly string[] | undefined;

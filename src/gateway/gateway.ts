@@ -32,11 +32,11 @@ export class Gateway {
   readonly #held: HeldCalls;
   #config: GatewayConfig;
   #upstreams = new Map<string, Upstream>();
-  /** Upstreams that only finish what they have begun. */
+  /** Upstreams that are being drained: they finish their calls and get no new ones. */
   readonly #draining = new Set<Promise<void>>();
   /** By `ServedAs` as text; created when they are first used. */
   readonly #servers = new Map<string, ViewServer>();
-  /** By the same text; kept, so that a view that comes back uses the same. */
+  /** By the same text. Kept after a view is removed, so that a view that is added again uses the same bus. */
   readonly #buses = new Map<string, Bus>();
   readonly #warned = new Set<string>();
   #attached: Server | undefined;
@@ -66,7 +66,7 @@ export class Gateway {
     return this.#serve({ view: name }).server;
   }
 
-  /** The server of one upstream by itself, with its own names; undefined if there is no such upstream. */
+  /** The server that offers a single upstream under its own names; undefined if there is no such upstream. */
   single(slug: string): Server | undefined {
     const upstream = this.#upstreams.get(slug);
     if (upstream === undefined || upstream.config.disabled) return undefined;
@@ -106,7 +106,7 @@ export class Gateway {
     return [...this.#upstreams.values()].map(({ status }) => status);
   }
 
-  /** Reads the lists that are not known yet; resolves when they are, or after `firstListMs`. */
+  /** Reads the lists that are not known yet. Resolves when all are known, or after `firstListMs`. */
   async readLists(): Promise<void> {
     await inTime(
       Promise.all([...this.#upstreams.values()].map((upstream) => upstream.known())),
@@ -130,8 +130,8 @@ export class Gateway {
   }
 
   /**
-   * Takes over another configuration. Upstreams whose entry has not changed are not touched; those that are gone finish their
-   * calls within `drainMs`; changed ones are known before the old ones end.
+   * Applies another configuration. Upstreams whose entry has not changed keep running; those that were removed finish their
+   * calls within `drainMs`; for changed ones, the new lists are read before the old upstream is closed.
    */
   async reload(config: GatewayConfig): Promise<void> {
     const before = this.#upstreams;
@@ -161,7 +161,7 @@ export class Gateway {
   async close(): Promise<void> {
     this.#closed = true;
     this.#held.close();
-    // Before the upstreams: tasks are handed over while they still run, not when their connections have ended.
+    // Before the upstreams, because tasks can only be handed over while their connections are open.
     const servers = [...this.#servers.values()].map(({ server }) => server);
     await Promise.allSettled(servers.map((server) => (server === this.#attached ? undefined : server.close())));
     await Promise.allSettled([...[...this.#upstreams.values()].map((upstream) => upstream.close()), ...this.#draining]);
@@ -171,7 +171,7 @@ export class Gateway {
 
   #createUpstream(config: UpstreamConfig): Upstream {
     const { slug } = config;
-    // Its lists may be known from the cache while it is created; nothing shows them yet.
+    // The cache may report its lists during construction, before any view uses the upstream.
     let upstream: Upstream | undefined;
     const isCurrent = (): boolean => upstream !== undefined && this.#upstreams.get(slug) === upstream;
     upstream = new Upstream(config, this.#settings, {
@@ -212,7 +212,7 @@ export class Gateway {
       const source = this.#sourceOf(as) as ViewSource;
       const bus = this.#busOf(key);
       const isDefault = 'view' in as && as.view === '';
-      // Servers with the same store of tasks must not go on with tasks of each other: they have other names for tools.
+      // Servers that share a task store must not resume each other's tasks, because their tool names differ.
       const given = this.#options.server?.tasks;
       const tasks = isDefault ? {} : { tasks: { ...given, service: `${given?.service ?? name} ${key}` } };
       const options = { ...logger, ...this.#options.server, name, version: ownVersion, ...(bus && { bus }), ...tasks };

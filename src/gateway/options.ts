@@ -6,7 +6,7 @@ import type { HeldCallLimits } from './relays/held-calls.ts';
 import type { UpstreamStatus } from './upstreams/contract.ts';
 import type { UpstreamSettings } from './upstreams/upstream.ts';
 
-/** Which server of the gateway: a view (empty: the default view), or one upstream by itself. */
+/** Which server of the gateway: a view (empty: the default view), or a single upstream. */
 export type ServedAs = { readonly view: string } | { readonly upstream: string };
 
 export interface GatewayOptions extends Omit<UpstreamSettings, 'client' | 'logger'> {

@@ -53,8 +53,8 @@ test('an unknown key of ours is an error, one of the entry is only a note', asyn
     { servers: [{ name: 'a', written: { command: 'x', colour: 'red', autoApprove: [] } }] },
   ]);
   expect(notes).toEqual([
-    { level: 'info', text: 'a: autoApprove of another client has no effect here' },
-    { level: 'warning', text: 'a: colour is not known and has no effect' },
+    { level: 'info', text: 'a: keys of other clients, without effect here: autoApprove' },
+    { level: 'warning', text: 'a: unknown keys, without effect: colour' },
   ]);
 });
 

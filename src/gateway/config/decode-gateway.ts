@@ -1,5 +1,5 @@
 // Turns the content of configuration files into a `GatewayConfig`: checks our keys, fills in defaults, gives every server
-// its slug. Reading files and expanding variables comes before, in the application.
+// its slug. The application reads the files and expands variables first.
 
 import { canonicalJson, compileSchema, type Issue, type JsonSchema, type Validator } from '../../schema/index.ts';
 import { slugOf } from '../names/index.ts';
@@ -22,7 +22,7 @@ export interface DecodedGateway {
   readonly notes: readonly ConfigNote[];
 }
 
-/** What is wrong with a configuration, all of it. Paths begin with the name of a server, or with `gateway`. */
+/** Everything that is wrong with a configuration. Paths begin with the name of a server, or with `gateway`. */
 export class GatewayConfigError extends Error {
   override readonly name = 'GatewayConfigError';
   readonly issues: readonly ConfigIssue[];
@@ -69,7 +69,7 @@ export async function decodeGateway(
   return { config: { servers, ...gateway }, notes };
 }
 
-/** A configuration as a program writes it: `mcpServers` as in any client, and `gateway`. */
+/** A configuration as an object: `mcpServers` as in any client, and `gateway`. */
 export interface GatewayInput {
   readonly mcpServers: Readonly<Record<string, unknown>>;
   readonly gateway?: unknown;

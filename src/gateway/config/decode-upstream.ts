@@ -1,4 +1,4 @@
-// One server of a configuration, after the schema of its "mooring" keys was checked.
+// Decodes one server of a configuration, whose "mooring" keys have been validated against their schema.
 
 import { hash } from 'node:crypto';
 import { isAbsolute, resolve } from 'node:path';
@@ -26,13 +26,13 @@ export interface WrittenUpstream {
 }
 
 export interface DecodeOptions {
-  /** Whether callers are authenticated: users of different callers then do not share connections. */
+  /** Whether callers are authenticated: different callers then do not share connections. */
   readonly authenticated?: boolean;
-  /** Paths in "mooring" are relative to it. */
+  /** The folder that paths in "mooring" are relative to. */
   readonly folder?: string;
 }
 
-/** Something that a user should know, though it is not an error. */
+/** A hint for the user that is not an error. */
 export interface ConfigNote {
   readonly level: 'info' | 'warning';
   readonly text: string;
@@ -163,7 +163,7 @@ function authIssues(
   }
   if (auth.kind === 'oauth' || auth.kind === 'client-credentials') {
     const reserved = Object.keys(auth.extraParams ?? {}).filter((each) => reservedParams.has(each));
-    const message = `cannot contain ${reserved.join(', ')}: the gateway sets it itself`;
+    const message = `cannot contain ${reserved.join(', ')}: the gateway sets it`;
     if (reserved.length > 0) issues.push({ path: [...path, 'extraParams'], message });
   }
   if (sandbox !== undefined && !isCommand) {
@@ -172,7 +172,7 @@ function authIssues(
   return issues;
 }
 
-/** Headers that are given are used; otherwise the client signs in when a server asks for it. */
+/** The headers of the entry if there are any; otherwise the client signs in when the server requires it. */
 function authOf({ command, url, headers }: ServerEntry): UpstreamAuth {
   if (command !== undefined || url === undefined) return { kind: 'none' };
   if (Object.keys(headers ?? {}).length > 0) return { kind: 'headers' };
@@ -198,7 +198,7 @@ function rootOf(text: string, folder: string): Root {
   return { uri: pathToFileURL(isAbsolute(text) ? text : resolve(folder, text)).href, name: text };
 }
 
-/** The command with its arguments, or the origin and path: what makes it the same server. */
+/** What identifies a server: the command with its arguments, or the origin and path. */
 function addressOf({ command, args = [], url }: ServerEntry): unknown {
   if (command !== undefined) return [command, ...args];
   if (url === undefined || !URL.canParse(url)) return url ?? '';
@@ -211,10 +211,10 @@ function notesOn(name: string, written: unknown): ConfigNote[] {
   const { ignored, unknown } = ignoredKeys(written);
   const notes: ConfigNote[] = [];
   if (ignored.length > 0) {
-    notes.push({ level: 'info', text: `${name}: ${ignored.join(', ')} of another client has no effect here` });
+    notes.push({ level: 'info', text: `${name}: keys of other clients, without effect here: ${ignored.join(', ')}` });
   }
   if (unknown.length > 0) {
-    notes.push({ level: 'warning', text: `${name}: ${unknown.join(', ')} is not known and has no effect` });
+    notes.push({ level: 'warning', text: `${name}: unknown keys, without effect: ${unknown.join(', ')}` });
   }
   return notes;
 }

@@ -1,4 +1,4 @@
-// One view of "gateway.views", after its schema was checked.
+// Decodes one view of "gateway.views", which has been validated against its schema.
 
 import type { Issue } from '../../schema/index.ts';
 import { compileFilter, slugOf } from '../names/index.ts';
@@ -56,7 +56,7 @@ export function decodeView(
 
 function unknownServer(name: string, slugs: ReadonlyMap<string, string>): string {
   const known = [...new Set(slugs.values())];
-  return `there is no server ${JSON.stringify(name)}; known are ${known.join(', ') || 'none'}`;
+  return `there is no server ${JSON.stringify(name)}; the configuration has ${known.join(', ') || 'none'}`;
 }
 
 function accessOf(allow: WrittenView['allow']): ViewAccess | undefined {

@@ -4,9 +4,9 @@ import type { InputKind } from './gateway-config.ts';
 
 export const defaults = {
   start: 'lazy',
-  /** Ten minutes: servers that are not used cost nothing. */
+  /** Ten minutes: a server that is not used should not use memory. */
   idleMs: 600_000,
-  /** Stops a server that ends at once from being started in a loop. */
+  /** Stops a server that exits immediately from being started in a loop. */
   restart: { minMs: 1_000, maxMs: 60_000, tries: 5, withinMs: 300_000 },
   /** Stops callers from filling the machine with copies of one server. */
   maxProcesses: 8,

@@ -1,6 +1,6 @@
-// Which headers of a client's request may be sent on to a server.
+// Which headers of a client's request may be forwarded to a server.
 
-/** Belong to one connection (RFC 9110 §7.6.1), or are made by the client of the gateway. */
+/** Belong to one connection (RFC 9110 §7.6.1), or are set by the gateway's own client. */
 const ownHeaders = new Set([
   'connection',
   'keep-alive',
@@ -20,14 +20,14 @@ const ownHeaders = new Set([
   'expect',
 ]);
 
-/** Why a header cannot be forwarded; undefined if it can. The client's credentials are for the gateway and end there. */
+/** Why a header cannot be forwarded; undefined if it can. The client's credentials are for the gateway only. */
 export function forbiddenHeader(header: string): string | undefined {
   const name = header.toLowerCase();
   if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) return 'is not the name of a header';
   if (/^(authorization|cookie|proxy-.*|.*-api-key|x-auth-token)$/.test(name)) {
-    return "the client's credentials are for the gateway and are never sent on";
+    return "the client's credentials are for the gateway and are never forwarded";
   }
-  if (name.startsWith('mcp-')) return 'is a header of the protocol, which the gateway writes itself';
-  if (ownHeaders.has(name)) return 'belongs to the connection and cannot be sent on';
+  if (name.startsWith('mcp-')) return 'is a header of the protocol, which the gateway sets';
+  if (ownHeaders.has(name)) return 'belongs to the connection and cannot be forwarded';
   return undefined;
 }

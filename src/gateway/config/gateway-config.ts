@@ -1,4 +1,4 @@
-// The configuration of a gateway after it was read: every key has its value or its default. Only types; how a file
+// The configuration of a gateway after decoding: every key has its value or its default. Only types; how a file
 // becomes this is in decode-gateway.ts.
 
 import type { ServerEntry } from '../../client/index.ts';
@@ -10,7 +10,7 @@ export interface GatewayConfig {
   /** The named views. The default view, with all servers, is `defaultView`. */
   readonly views: readonly ViewConfig[];
   readonly defaultView: ViewConfig;
-  /** Which tools may be called by their bare name: of servers with app pages, any that is unique, none. */
+  /** Which tools can be called by their bare name: those of servers with app pages, all that are unique, none. */
   readonly bareNames: BareNames;
   /** How long calls of a server that was removed or changed may still run. */
   readonly drainMs: number;
@@ -34,7 +34,7 @@ export interface ItemFilter {
   readonly exclude: readonly string[];
 }
 
-/** How one tool is shown differently from what its server says. */
+/** How a tool is shown, where that differs from its server's definition. */
 export interface ToolOverride {
   /** Its name at the gateway, before the prefix is added. */
   readonly name?: string | undefined;
@@ -51,12 +51,12 @@ export interface ToolOverride {
 export interface RestartConfig {
   readonly minMs: number;
   readonly maxMs: number;
-  /** After so many failures within `withinMs` it is down. */
+  /** After this many failures within `withinMs` it is down. */
   readonly tries: number;
   readonly withinMs: number;
 }
 
-/** How the gateway authenticates itself at a server. */
+/** How the gateway authenticates to a server. */
 export type UpstreamAuth =
   | { readonly kind: 'none' }
   /** The headers of the entry. */
@@ -110,7 +110,7 @@ export interface UpstreamConfig {
   readonly prompts: ItemFilter;
   /** Globs of URIs and of URI templates. */
   readonly resources: ItemFilter;
-  /** By the server's own name of the tool. */
+  /** By the server's own name for the tool. */
   readonly override: Readonly<Record<string, ToolOverride>>;
   readonly isolation: Isolation;
   readonly start: 'lazy' | 'eager';

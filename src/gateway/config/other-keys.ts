@@ -18,7 +18,7 @@ const ofOthers = [
   ...['sandbox', 'enabled_by_default', 'extensionName', 'registry', 'settings', 'networkTimeout', 'initTimeout'],
 ];
 
-/** Tools that the client's own keys include and exclude; undefined without such keys. */
+/** The tools that the client's own keys include and exclude; undefined if the entry has none of these keys. */
 export function filterOfClient(written: unknown): WrittenFilter | undefined {
   if (!isObject(written)) return undefined;
   const include = texts(written['includeTools']) ?? texts(written['enabled_tools']);
@@ -34,12 +34,12 @@ export function timeoutOfClient(written: unknown, client: string | undefined): n
   if (isPositive(seconds)) return Math.round(seconds * 1_000);
   const { timeout } = written;
   if (!isPositive(timeout)) return undefined;
-  // No call ends within a second: a smaller number is one of seconds, in a file whose client is not known.
+  // In a file of an unknown client, a small number must be seconds: nobody limits calls to less than a second.
   const inSeconds = client === 'cline' || client === 'cline-cli' || timeout < 1_000;
   return Math.round(inSeconds ? timeout * 1_000 : timeout);
 }
 
-/** Keys without effect: those that are known from other clients, and those that are not known at all. */
+/** Keys without effect: those known from other clients, and unknown ones. */
 export function ignoredKeys(written: unknown): {
   readonly ignored: readonly string[];
   readonly unknown: readonly string[];

@@ -4,7 +4,7 @@ import type { ServerEntry } from '../../client/index.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** An entry in the form that `connect()` accepts; the forms of all clients are understood. Invalid parts are left out. */
+/** An entry in the form that `connect()` accepts; accepts the forms of all clients. Invalid parts are left out. */
 export function decodeEntry(written: unknown): ServerEntry {
   if (!isObject(written)) return {};
   // Older versions of Zed: { "command": { "path", "args", "env" } }.

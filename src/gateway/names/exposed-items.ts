@@ -14,7 +14,7 @@ export interface ExposedItem<Item> {
   readonly item: Item;
 }
 
-/** An item before it gets its name: `original` is the server's own name, `item.name` what is shown after an override. */
+/** An item before it gets its name: `original` is the server's own name, `item.name` its name after overrides. */
 export interface NamedItem<Item extends { readonly name: string }> {
   readonly server: UpstreamConfig;
   readonly original: string;
@@ -28,7 +28,7 @@ export interface NamedList<Item> {
 
 /**
  * Gives every item its exposed name. Items are given by server, in the order of the file. A name of a server with prefix
- * depends on no other server. A bare name is given to the earliest server that has it; it never looks like a prefixed name
+ * depends on no other server. A bare name goes to the first server that has it; it never looks like a prefixed name
  * of another server.
  */
 export function exposeItems<Item extends { readonly name: string }>(

@@ -16,7 +16,7 @@ export function compileFilter({ include, exclude }: ItemFilter): CompiledFilter 
   return (text) => !excluded(text) && (included === undefined || included(text));
 }
 
-/** Whether a name or URI is excluded, included or not. */
+/** Whether a name or URI is excluded, even if it is also included. */
 export function compileExclusion({ exclude }: ItemFilter): CompiledFilter {
   return exclude.length === 0 ? () => false : compileGlobs(exclude);
 }

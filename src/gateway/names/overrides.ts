@@ -1,4 +1,4 @@
-// Overrides: a tool that is shown differently from what its server says, and the arguments that its server gets.
+// Overrides: how a tool is shown where that differs from its server's definition, and the arguments that its server gets.
 
 import type { Tool } from '../../protocol/model.ts';
 import type { ToolOverride } from '../config/gateway-config.ts';
@@ -20,7 +20,7 @@ export function overrideTool(tool: Tool, override: ToolOverride | undefined): To
   };
 }
 
-/** The arguments for the server. What a caller sends for a hidden argument is dropped: it was never offered. */
+/** The arguments for the server. Values of hidden arguments are dropped. */
 export function overrideArguments(
   args: Readonly<Record<string, unknown>> | undefined,
   override: ToolOverride | undefined,

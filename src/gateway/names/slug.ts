@@ -9,7 +9,7 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /**
  * Lower case, `[a-z0-9-]`, begins with a letter, at most 24 characters. It has neither `_` nor `--` and does not end with
- * `-`, so that it can be cut from what follows: `<slug>__name`, `ui://<slug>--host`.
+ * `-`, so it can be separated from what follows: `<slug>__name`, `ui://<slug>--host`.
  */
 export function slugOf(name: string): string {
   const plain = name

@@ -46,7 +46,7 @@ export function splitQualifiedUri(uri: string, isKnown: (slug: string) => boolea
 
 /**
  * The URIs of a view. Servers are given in the order of the file: an earlier one keeps what a later one has too. With
- * `qualifies: false`, for a server by itself, every URI is what its server says.
+ * `qualifies: false`, for a single server, URIs are never changed.
  */
 export class UriRoutes {
   readonly #qualifies: boolean;
@@ -74,7 +74,7 @@ export class UriRoutes {
     this.#sole = withResources.length === 1 ? withResources[0]?.slug : undefined;
   }
 
-  /** Where a URI of a client leads: a qualified form, a listed URI, the first template that matches, or the only server. */
+  /** Resolves a URI from a client: a qualified form, a listed URI, the first template that matches, or the only server. */
   route(uri: string): UriRoute | undefined {
     const qualified = this.#split(uri);
     if (qualified !== undefined) return this.#ifShown(qualified);
@@ -107,7 +107,7 @@ export class UriRoutes {
     return splitQualifiedUri(uri, (slug) => this.#servers.has(slug));
   }
 
-  /** Neither a qualified form nor a URI that a template of an earlier server matches. */
+  /** Whether a URI is neither a qualified form nor matched by a template of an earlier server. */
   #isFree(uri: string): boolean {
     return this.#split(uri) === undefined && this.#matching(uri) === undefined;
   }
@@ -119,7 +119,7 @@ export class UriRoutes {
     return undefined;
   }
 
-  /** What a filter hides cannot be read either. A URI that a shown template matches need not be included by itself. */
+  /** What a filter hides cannot be read either. A URI that matches a shown template need not be included separately. */
   #ifShown(route: UriRoute): UriRoute | undefined {
     const server = this.#servers.get(route.slug);
     if (server === undefined) return undefined;

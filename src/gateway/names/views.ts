@@ -13,7 +13,7 @@ import { UriRoutes } from './uris.ts';
 export interface ListedServer {
   readonly config: UpstreamConfig;
   readonly lists: UpstreamLists;
-  /** Tools that are not shown until they are accepted: calls of them say so. */
+  /** Tools that are not shown until they are accepted; calling one returns an error that says so. */
   readonly withheld?: readonly Tool[] | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface ExposedView {
   readonly resources: readonly ExposedItem<Resource>[];
   readonly resourceTemplates: readonly ExposedItem<ResourceTemplate>[];
   readonly uris: UriRoutes;
-  /** Names that are in conflict: to be logged once. */
+  /** Messages about names in conflict, to be logged once. */
   readonly warnings: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export function exposeView(view: ViewConfig, all: readonly ListedServer[]): Expo
   const shown = new Set(servers.map(({ config }) => config.slug));
   const isTool = compileFilter(view.tools);
   const isPrompt = compileFilter(view.prompts);
-  // Withheld tools come last: none of them takes a name from a tool that is shown.
+  // Withheld tools come last: they must not take a name from a tool that is shown.
   const tools = exposeItems([...enabled.flatMap(shownTools), ...enabled.flatMap(withheldTools)], slugs);
   const isWithheld = new Set(
     enabled.flatMap(({ config, withheld = [] }) => withheld.map(({ name }) => keyOf(config.slug, name))),
@@ -63,7 +63,7 @@ export function exposeView(view: ViewConfig, all: readonly ListedServer[]): Expo
   };
 }
 
-/** One server by itself, with its own names and URIs: what `/mcp/s/<slug>` shows. */
+/** A single server with its own names and URIs: what `/mcp/s/<slug>` shows. */
 export function exposeServer(server: ListedServer): ExposedView {
   const same = <Item extends { readonly name: string }>(
     items: readonly { readonly original: string; readonly item: Item }[],
@@ -94,13 +94,13 @@ export function exposeServer(server: ListedServer): ExposedView {
   };
 }
 
-/** The tool that a call by its bare name means, where that is accepted. */
+/** The result of looking up a tool by its bare name. */
 export type BareTool =
   | { readonly ok: true; readonly tool: ExposedItem<Tool> }
   | { readonly ok: false; readonly candidates: readonly string[] };
 
 /**
- * Finds the tool that is meant by a name without prefix; undefined if there is none. Pages of apps call tools by the names
+ * Finds a tool by its name without the prefix; undefined if there is none. Pages of apps call tools by the names
  * that their server gave them.
  */
 export function findBareTool(view: ExposedView, name: string, allowed: BareNames): BareTool | undefined {

@@ -1,8 +1,8 @@
-// What is different between two definitions of a tool, as lines that a person can read.
+// The differences between two definitions of a tool, one value a line.
 
 import type { PinnedDefinition } from './fingerprint.ts';
 
-/** One value that differs; a side is undefined where it has none. */
+/** One value that differs; undefined on the side where it is missing. */
 export interface DefinitionDifference {
   /** Where: `description`, `inputSchema.properties.path.type`. */
   readonly path: string;

@@ -38,7 +38,7 @@ export interface PinnedTool {
 
 /** Tools of one server that are compared; stops a server with an endless list from filling the file. */
 const maxTools = 5_000;
-/** Longer definitions are compared, and not stored for showing the difference. */
+/** Longer definitions are compared but not stored, so their differences cannot be shown. */
 const maxDefinitionChars = 64 * 1024;
 const tooMany = `This server has more than ${maxTools} tools, and this one was not accepted.`;
 
@@ -51,7 +51,7 @@ export class Pins implements PinChecker {
   readonly #file: string;
   readonly #logger: Logger | undefined;
   readonly #onChange: PinOptions['onChange'];
-  /** What is in the file, as far as it was read. */
+  /** The content of the file when it was last read. */
   #content: PinContent = noPins;
   #readAt = '';
   /** What is not in the file yet. */
@@ -59,7 +59,7 @@ export class Pins implements PinChecker {
   #definitions = new Map<string, PinnedDefinition>();
   #seen = new Map<string, SeenServer>();
   #saving: Promise<void> = Promise.resolve();
-  /** A write is waiting that will contain everything until then. */
+  /** A write is scheduled, and will contain everything that is added before it starts. */
   #willSave = false;
   readonly #reported = new Set<string>();
 
@@ -240,7 +240,7 @@ export class Pins implements PinChecker {
     }
   }
 
-  /** A file that is damaged while the gateway runs does not change what is known. */
+  /** If the file is damaged while the gateway runs, the content that was read before stays in use. */
   #refreshIfPossible(): void {
     try {
       this.#refresh();
@@ -249,7 +249,7 @@ export class Pins implements PinChecker {
     }
   }
 
-  /** One write at a time; what comes meanwhile is written with the next. */
+  /** One write at a time; changes during a write are part of the next one. */
   #save(): void {
     if (this.#willSave) return;
     this.#willSave = true;
@@ -304,7 +304,7 @@ function sameDefinitions(a: ReadonlyMap<string, PinnedDefinition>, b: ReadonlyMa
   });
 }
 
-/** What a caller of a withheld tool is told. */
+/** The error message for a call of a withheld tool. */
 function sentenceFor({ slug }: UpstreamConfig, { tool, kind }: PinChange): string {
   const accept = `"mooring gateway pins accept ${slug}/${tool}"`;
   if (kind === 'new')

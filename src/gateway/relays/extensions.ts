@@ -1,5 +1,5 @@
-// Extensions that the gateway does not know: at the address of a single server they are declared as that server does, and their
-// methods and notifications are passed on as they are.
+// Extensions that the gateway does not know. At the address of a single server they are declared as that server declares
+// them, and their methods and notifications are passed on unchanged.
 
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Capabilities } from '../../protocol/model.ts';

@@ -11,7 +11,7 @@ import { describeInputRequest } from './input-request.ts';
 import { InputNotPossible, type Link, linksOf } from './phases.ts';
 import { LinksDeclined } from './relay.ts';
 
-/** Errors about our own request to the upstream: a client can do nothing about them. */
+/** Errors about our own request to the upstream: the client cannot fix them. */
 const ownRequestCodes = [-32020, -32022];
 const missingCapability = -32021;
 
@@ -74,7 +74,7 @@ export function toWireError(error: unknown, slug: string, uri?: string): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** The request was answered, but not with a result. */
+/** Whether the upstream responded with an error. */
 function isProtocolFailure({ code }: ClientError): boolean {
   return ['server-error', 'invalid-result', 'invalid-message', 'cancelled'].includes(code);
 }
@@ -95,7 +95,7 @@ function passedOn(error: ClientError, slug: string): WireError {
   return new WireError('application', message, { code, data: named });
 }
 
-/** What the upstream requires of clients. We declare what the caller declared, so that only the caller can change that. */
+/** The capabilities that the upstream requires. The gateway declares those of the caller, so only the caller can add one. */
 function missingCapabilities(error: unknown): Record<string, unknown> | undefined {
   if (!(error instanceof ClientError) || error.serverError?.code !== missingCapability) return undefined;
   const { data } = error.serverError;

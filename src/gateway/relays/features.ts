@@ -37,11 +37,11 @@ export async function callTool(
         if (reason !== undefined) return Promise.resolve<ToolResult>(failure(reason));
         return client.callTool(name, sent, options);
       });
-    // A call that is a task here is one there, so that it outlives connections on both sides.
+    // A task of the gateway is a task of the upstream too, so it outlives connections on both sides.
     if (ctx.mayDetach) return toResult(await send('prefer'), slug, expose);
     if (!decidesOnTasks(upstream.lists)) return toResult(await send(undefined), slug, expose);
     const inline = send('never').catch((error: unknown) => {
-      // It only runs as a task: it is driven to its end here, for clients that cannot know of tasks.
+      // The tool only runs as a task: the gateway waits for its result, for clients without tasks.
       if (!requiresTask(error) || ctx.inputEndsRun) throw error;
       return send(undefined);
     });

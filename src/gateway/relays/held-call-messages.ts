@@ -5,7 +5,7 @@ import type { Json, LogLevel, SamplingParams } from '../../protocol/model.ts';
 import type { JsonSchema } from '../../schema/index.ts';
 import { formRequest, rootsRequest, samplingRequest, urlRequest } from './input-request.ts';
 
-/** From the process that a client has come back to, to the process that holds its call. Sent again until there is an outcome. */
+/** From the process that gets the client's retry to the process that holds the call. Sent again until there is an outcome. */
 export interface WaitMessage {
   readonly type: 'wait';
   /** The held call. */
@@ -13,7 +13,7 @@ export interface WaitMessage {
   readonly principalKey: string;
   /** The request of the client that waits. */
   readonly run: string;
-  /** What the client has responded, by the key of the input request. */
+  /** The client's responses, by the key of the input request. */
   readonly responses: Readonly<Record<string, InputResponse>>;
 }
 

@@ -6,10 +6,10 @@ import type { InputRequest } from '../../engine/input-requests/input-request.ts'
 import { messageOf } from '../upstreams/start-error.ts';
 import type { InputResponse } from './held-call-messages.ts';
 
-/** A request of the client that waits for a call, as far as the call needs it. */
+/** The part of a waiting client request that a held call uses. */
 export type CallRun = Pick<Context, 'signal' | 'progress' | 'log'>;
 
-/** The call that is held, as far as holding it needs to know it. */
+/** The part of a relayed call that is needed to hold it. */
 export interface HoldableCall {
   readonly principalKey: string;
   /** Another request of the client takes over the call. */
@@ -24,7 +24,7 @@ export interface HeldCallRef {
   readonly id: string;
 }
 
-/** What a held call has come to: the upstream has ended it, or asks. */
+/** The state of a held call: the upstream has ended it, or sent input requests. */
 export type HeldCallState =
   | { readonly outcome: Promise<unknown> }
   | { readonly open: readonly (readonly [key: string, request: InputRequest])[] };
@@ -47,7 +47,7 @@ export class HeldCall {
   #inputs = 0;
   #changed: (() => void)[] = [];
   #outcome: { readonly value: Promise<unknown> } | undefined;
-  /** The client was given input requests and has not come back yet. */
+  /** The client got input requests and has not retried yet. */
   isWaiting = false;
   /** Requests of the client that wait in other processes. */
   readonly runs = new Map<string, AbortController>();
@@ -60,7 +60,7 @@ export class HeldCall {
     this.#timer = this.#startTimer(expiresMs, () => this.expire());
   }
 
-  /** The upstream asks; resolves with the response of the client. */
+  /** Passes on an input request of the upstream. Resolves with the client's response. */
   ask(request: InputRequest, signal: AbortSignal): Promise<unknown> {
     const key = `input-${++this.#inputs}`;
     return new Promise((resolve, reject) => {
@@ -136,7 +136,7 @@ export class HeldCall {
     clearTimeout(timer);
   }
 
-  /** Responses that came with a request of the client in another process. The same may come twice. */
+  /** Takes responses that the client sent to another process. The same response may arrive twice. */
   respond(responses: Readonly<Record<string, InputResponse>>): void {
     for (const [key, response] of Object.entries(responses)) {
       this.isWaiting = false;
@@ -148,14 +148,14 @@ export class HeldCall {
   async #request(ctx: Context, key: string, request: InputRequest): Promise<void> {
     try {
       const value = await ctx.requestInput(key, request);
-      // The same response may come twice, if the client repeats its request.
+      // The same response may arrive twice, if the client repeats its request.
       this.#open.get(key)?.resolve(value);
     } catch (error) {
       this.#open.get(key)?.reject(new InputFailure('unavailable', messageOf(error), error));
     }
   }
 
-  /** The client has not come back: the upstream is told that there is no answer. */
+  /** The client did not retry in time: the open input requests are declined, and the call is cancelled. */
   expire(): void {
     clearTimeout(this.#timer);
     for (const { request, resolve, reject } of [...this.#open.values()]) {

@@ -12,9 +12,9 @@ import { type OutcomeCodec, SharedHeldCalls } from './shared-held-calls.ts';
 export interface HeldCallLimits {
   /** Held calls of one principal; stops one caller from using up the limit of all. */
   readonly maxPerPrincipal: number;
-  /** Held calls of all; stops callers that never come back from filling the memory. */
+  /** Held calls of all callers; stops callers that never retry from filling the memory. */
   readonly max: number;
-  /** How long a call is held without the client coming back. */
+  /** How long a call is held until the client retries. */
   readonly expiresMs: number;
   /** How long the outcome is kept, for a client that repeats a request whose response was lost. */
   readonly keepMs: number;
@@ -75,8 +75,8 @@ export class HeldCalls {
   }
 
   /**
-   * Waits for the outcome of a held call, on behalf of a request of the client that has come back. Throws if the call is
-   * gone: it may have run, so that it must not be called again.
+   * Waits for the outcome of a held call, on behalf of a retry of the client. Throws if the call is
+   * no longer held: it may have run, so it must not be sent again.
    */
   async resume<T>(ref: HeldCallRef, principalKey: string, ctx: Context): Promise<T> {
     if (ref.holder !== this.holder) {

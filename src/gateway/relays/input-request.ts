@@ -31,7 +31,7 @@ export function rootsRequest(): InputRequest {
   return { kind: 'roots' };
 }
 
-/** Decodes an input request of a result; undefined if it is none that can be passed on. */
+/** Decodes an input request of a result; undefined if it cannot be passed on. */
 export function decodeInputRequest({ method, params }: WireInputRequest): InputRequest | undefined {
   if (method === 'roots/list') return rootsRequest();
   if (method === 'sampling/createMessage') {
@@ -54,14 +54,14 @@ export function encodeInputResponse(request: InputRequest, value: unknown): obje
   return request.kind === 'roots' ? { roots: value as readonly Root[] } : (value as object);
 }
 
-/** The same request with the name of the server in front of what the user reads, so that no server can pose as another. */
+/** The same request with the name of the server before the text for the user, so that no server can pose as another. */
 export function withServerName(request: InputRequest, slug: string | undefined): InputRequest {
   if (slug === undefined) return request;
   if (request.kind !== 'elicit' && request.kind !== 'elicitUrl') return request;
   return { ...request, message: `[${slug}] ${request.message}` };
 }
 
-/** What a user would have been asked, for callers that cannot be asked. */
+/** A description of an input request for error messages, where the client cannot be asked. */
 export function describeInputRequest(request: InputRequest): string {
   switch (request.kind) {
     case 'elicit':

@@ -11,10 +11,10 @@ import type { WireInputRequest } from '../../protocol/revisions/client-revisions
 import type { HeldCallRef } from './held-call.ts';
 import { decodeInputRequest, encodeInputResponse, isWebUrl, urlRequest, withServerName } from './input-request.ts';
 
-/** Stops an upstream that never has enough answers. */
+/** Stops an upstream that keeps sending input requests. */
 const maxPhases = 10;
 
-/** What a call waited for. JSON: it is part of the state that the client sends back. */
+/** What a call waited for, as JSON, because it is part of `requestState`. */
 export type Phase =
   /** The upstream returned input requests; the request is repeated with the responses. */
   | { readonly kind: 'input'; readonly requests: Readonly<Record<string, WireInputRequest>>; readonly state?: string }
@@ -68,7 +68,7 @@ export function linksOf(error: unknown): readonly Link[] | undefined {
   return links.length === 0 || links.length !== given.length ? undefined : links;
 }
 
-/** The ids of the pages that an error names: the upstream says under them when the user has finished there. */
+/** The ids of the pages that an error names: the upstream uses them to announce that the user has finished there. */
 export function linkIdsOf(error: unknown): readonly string[] {
   const data = error instanceof ClientError ? error.serverError?.data : undefined;
   const given = isObject(data) && Array.isArray(data['elicitations']) ? data['elicitations'] : [];
@@ -77,7 +77,7 @@ export function linkIdsOf(error: unknown): readonly string[] {
   );
 }
 
-/** An upstream wants input that its caller cannot give. */
+/** An upstream needs input that the client of the call does not support. */
 export class InputNotPossible extends Error {
   readonly requests: readonly InputRequest[];
 
@@ -92,13 +92,13 @@ export interface PhaseOptions {
   readonly serverName: string | undefined;
   /** Whether the caller can be asked. */
   canAsk(request: InputRequest): boolean;
-  /** Called with each request that the caller is asked. */
+  /** Called with each input request that is sent to the caller. */
   asked?(request: InputRequest): void;
   /** Returned if the caller has no folders. */
   readonly roots: readonly Root[];
 }
 
-/** Gets the input of a phase; on revisions where that ends the run, it never resolves until the client comes back. */
+/** Gets the input of a phase; on revisions where an input request ends the run, it does not resolve in this run. */
 export async function inputOf(
   ctx: Context,
   index: number,
@@ -111,7 +111,7 @@ export async function inputOf(
   const entries = Object.entries(requests);
   const asked = entries.filter(([, request]) => options.canAsk(request));
   for (const [, request] of asked) options.asked?.(request);
-  // A key that the upstream has used before is another question now.
+  // The upstream may use a key again for another input request.
   const used = usedKeys(ctx, index);
   const keyOf = (key: string): string => (used.has(key) ? `${index}.${key}` : key);
   const responses = await ctx.requestInputs(

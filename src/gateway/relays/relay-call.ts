@@ -30,9 +30,9 @@ import { askInTask, isHandedOver, recordTask } from './task-recovery.ts';
 export interface CallTarget {
   readonly upstream: { readonly config: UpstreamConfig };
   readonly held: HeldCalls;
-  /** What users are asked starts with the name of the server, so that no server can pose as another. */
+  /** Input requests start with the name of the server, so that no server can pose as another. */
   readonly namesServer: boolean;
-  /** The client is connected to this server by itself, and knows its extensions. */
+  /** The client is connected to this server only, and knows its extensions. */
   readonly passesExtensions: boolean;
 }
 
@@ -41,7 +41,7 @@ const repeatable: RelayOptions = { isRepeatable: true };
 
 /** How a request is sent. */
 export interface RelayOptions {
-  /** It does no harm if it runs twice, so that it is sent again if the upstream ends meanwhile. */
+  /** Running it twice does no harm, so it is sent again if the upstream ends meanwhile. */
   readonly isRepeatable: boolean;
   /** Whether the upstream may run it as a task. */
   readonly task?: ToolCallOptions['task'];
@@ -49,7 +49,7 @@ export interface RelayOptions {
 
 /**
  * A call. It is also the options of its request to the upstream, which identify it: the client of the upstream shows them
- * with each message that belongs to the call. What a request rarely needs is worked out when it is read.
+ * with each message that belongs to the call. What few requests need is computed when it is read.
  */
 export class RelayCall implements UpstreamCall, ToolCallOptions {
   readonly #config: UpstreamConfig;
@@ -60,9 +60,9 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
   readonly ctx: Context;
   /** The request of the client that waits now; another one after a retry, maybe in another process. */
   #run: CallRun;
-  /** Set once the call goes on without a run of the handler: until the client repeats it. */
+  /** Set while the call continues without a run of the handler, until the client retries. */
   hold: HeldCall | undefined;
-  /** Of its own, where the end of a run does not cancel the call. */
+  /** Created where the end of a run must not cancel the call. */
   readonly #cancellation: Cancellation | undefined;
   /** What the client could not be asked for. */
   unavailable: readonly InputRequest[] = none;
@@ -142,7 +142,7 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
   }
 
   onResponse(_text: string, result?: string): void {
-    // The result of a task is not in the response.
+    // The response that creates a task does not contain its result.
     if (!this.#isTask) this.resultText = result;
   }
 
@@ -153,15 +153,15 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     if (id === undefined) return;
     this.followTask(id);
     if (!this.ctx.mayDetach) return;
-    // The client gets a task, too. Whichever process runs it finds the task of the upstream.
+    // The client gets a task too. The process that runs it later finds the upstream's task in the recorded step.
     this.#detached = recordTask(this.ctx, id)
       .then(() => this.ctx.detach())
       .catch(() => {
-        // The call has ended meanwhile, so that there is nothing to detach.
+        // The call has ended meanwhile, so there is nothing to detach.
       });
   }
 
-  /** What names this task of the upstream belongs to the call. */
+  /** Messages that name this task of the upstream belong to the call. */
   followTask(id: string): void {
     this.#taskId = id;
     this.connection?.beginTask(id, this);
@@ -184,7 +184,7 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     this.#cancellation?.abort(reason);
   }
 
-  /** Whether a question of the upstream can end the run that waits for it. */
+  /** Whether an input request of the upstream can end the run that waits for it. */
   get mayBeHeld(): boolean {
     return this.ctx.inputEndsRun && canBeAsked(this.asks);
   }

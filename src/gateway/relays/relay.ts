@@ -1,4 +1,4 @@
-// Carries one request of a client to an upstream and its answer back: straight, or in phases if the upstream needs input.
+// Carries one request of a client to an upstream and its answer back: in one step, or in phases if the upstream needs input.
 
 import type { InputRetry, ToolCallOptions } from '../../client/index.ts';
 import type { Context } from '../../engine/context.ts';
@@ -25,7 +25,7 @@ export interface RelayTarget extends CallTarget {
   readonly upstream: Upstream;
 }
 
-/** Sends the request. Called again for every phase. */
+/** Sends the request. Called once for each phase. */
 export type Send<T> = (connection: UpstreamConnection, options: ToolCallOptions) => Promise<T>;
 
 /** An answer, and the call and connection that it came with. */
@@ -59,7 +59,7 @@ class Relay<T> {
   readonly #send: Send<T>;
   /** The connection of the last request. */
   #last: UpstreamConnection | undefined;
-  /** URLs that the client was sent to. */
+  /** URLs that the user was asked to open. */
   readonly #links: string[] = [];
   /** How many phases are recorded. */
   #phases = 0;
@@ -134,7 +134,7 @@ class Relay<T> {
       const retry = await this.#input(phase as Exclude<Phase, { kind: 'held' }>, error);
       try {
         const relayed = await this.#attempt(retry);
-        // It did not tell when the user had finished there: now it works.
+        // The upstream did not announce that the user had finished there, but the request now succeeds.
         for (const id of this.#links) this.#ctx.elicitationCompleted(id);
         return relayed;
       } catch (next) {
@@ -178,7 +178,7 @@ class Relay<T> {
     const outcome =
       ctx.task === undefined ? this.#request(call) : recordSent(ctx, this.#phases).then(() => this.#request(call));
     if (!call.mayBeHeld) return outcome;
-    // Whichever request of the client waits by then gets the outcome.
+    // The outcome goes to the client request that waits by then.
     const settle = (): void => call.hold?.settle(outcome);
     outcome.then(settle, settle);
     return outcome;

@@ -1,4 +1,4 @@
-// Results of upstreams as clients get them: URIs that would lead to another server are qualified, reserved `_meta` is removed.
+// Results of upstreams as clients get them: URIs that would resolve to another server are qualified, reserved `_meta` is removed.
 // A result in which nothing changes is the same object, and its text can be sent as it is.
 
 import { ClientError } from '../../client/index.ts';
@@ -56,7 +56,7 @@ function mapResource(resource: ResourceContents, expose: ExposeUri): ResourceCon
   return uri === resource.uri ? resource : { ...resource, uri };
 }
 
-/** Cache hints of the upstream are passed on; without any, what was read belongs to the caller. */
+/** Cache hints of the upstream are passed on; without any, the result is cached for this caller only. */
 export function mapReadResult(result: ReadResult, expose: ExposeUri, isPrivate: boolean): ReadResult {
   const { contents, _meta, ttlMs, cacheScope } = result as ReadResult & { ttlMs?: unknown; cacheScope?: unknown };
   if (!contents.every(isObject)) throw new ClientError('invalid-result', 'One of the contents is not an object');

@@ -1,4 +1,4 @@
-// Held calls of several processes. A client may come back to another process than the one that holds its call: its
+// Held calls of several processes. A client's retry may reach another process than the one that holds its call: its
 // responses are passed on to the holder, and what the upstream asks for, reports and answers comes back.
 
 import type { Context } from '../../engine/context.ts';
@@ -17,11 +17,11 @@ import {
   type WaitResponse,
 } from './held-call-messages.ts';
 
-/** How long the holder works on a call before it says so: the process that waits learns that it still does. */
+/** How often the holder reports that it still works on a call. */
 const workingMs = 20_000;
-/** A holder that is alive responds well before. */
+/** A running holder responds well within this time. */
 const timeoutMs = 60_000;
-/** Messages can be lost while the holder is alive; waiting again does no harm. */
+/** Messages can be lost while the holder runs; waiting again does no harm. */
 const maxFailures = 3;
 
 /** How outcomes are sent to other processes. */
@@ -76,7 +76,7 @@ export class SharedHeldCalls {
       for (;;) {
         this.#waiting.set(run, ctx);
         const response = await this.#request(holder, { type: 'wait', id, principalKey, run, responses });
-        // If the client is asked, its request ends, and nothing after it runs.
+        // If there are input requests, the client's request ends here, and nothing after this line runs.
         this.#waiting.delete(run);
         if (response.type === 'lost') return 'lost';
         if (response.type === 'done') return { outcome: this.#options.outcomes.decode(response.outcome) };
@@ -102,7 +102,7 @@ export class SharedHeldCalls {
         const response = await bus.request(holder, this.#topic, message as unknown as Json, timeoutMs);
         return (response ?? { type: 'lost' }) as unknown as WaitResponse;
       } catch {
-        // It has ended, which the next check notices, or something was lost on the way.
+        // The holder has ended, which the next check detects, or a message was lost.
       }
     }
     return { type: 'lost' };

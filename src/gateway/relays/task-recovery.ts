@@ -1,5 +1,5 @@
-// Tasks of the gateway that outlive its process: the task of the upstream is recorded as a step, and the process that goes on
-// with the task of the gateway goes on with it. The upstream is never called twice.
+// Tasks of the gateway that outlive its process: the task of the upstream is recorded as a step, and the process that resumes
+// the task of the gateway continues with it. The upstream is never called twice.
 
 import { createHash } from 'node:crypto';
 import type { Client } from '../../client/index.ts';
@@ -14,7 +14,7 @@ const taskStep = 'gateway-task';
 const sentStep = (phase: number): string => `gateway-sent-${phase}`;
 const answeredStep = (key: string): string => `answered ${key}`;
 
-/** Why a run ends whose task goes on: in another process, or later. See `StopReason` of the engine. */
+/** Why a run ends although its task continues, in another process or later. See `StopReason` of the engine. */
 const handedOver: readonly unknown[] = ['shutdown', 'lease-lost', 'suspended'];
 
 export function isHandedOver(reason: unknown): boolean {
@@ -54,7 +54,7 @@ export async function finishTask(client: Client, id: string, signal: CancelSigna
   const cancel = (): void => {
     waiting.abort(signal.reason);
     task.cancel().catch(() => {
-      // It has ended, or the upstream is gone.
+      // The task has ended, or the upstream cannot be reached.
     });
   };
   if (signal.aborted) cancel();
@@ -67,7 +67,7 @@ export async function finishTask(client: Client, id: string, signal: CancelSigna
 }
 
 /**
- * Asks the client of a task. An upstream asks again after a restart for what it has not got: the same request has the same key,
+ * Asks the client of a task. After a restart, an upstream repeats its open input requests: the same request has the same key,
  * unless it was answered. `open`: the keys in use.
  */
 export async function askInTask(ctx: Context, request: InputRequest, open: Set<string>): Promise<unknown> {
@@ -82,7 +82,7 @@ export async function askInTask(ctx: Context, request: InputRequest, open: Set<s
   open.add(key);
   try {
     const response = await ctx.requestInput(key, request);
-    // Before the upstream gets it: what it asks from now on is another request.
+    // Recorded before the upstream gets the response: any later input request is a new one.
     await ctx.step(answeredStep(key), () => true);
     return response;
   } finally {

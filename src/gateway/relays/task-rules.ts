@@ -1,4 +1,4 @@
-// What upstreams with the extension for tasks do: they decide call by call, and reject clients that do not declare it if a
+// How upstreams with the tasks extension behave: they decide call by call, and reject clients that do not declare it if a
 // call needs it.
 
 import { ClientError } from '../../client/index.ts';

@@ -6,7 +6,7 @@ import type { ViewConfig } from '../config/gateway-config.ts';
 export interface ListMode {
   /** The list shows the short list and the search tools. */
   readonly search: boolean;
-  /** The sentence for the log if the list is too long and shown nevertheless. */
+  /** The warning to log if the list is too long but shown anyway. */
   readonly warning?: string;
 }
 

@@ -62,7 +62,7 @@ export function prepareSearchTools(server: Server, isOffered: (name: string) => 
 function redirectSearchCall(params: Parameters<CallRedirect>[0]): ReturnType<CallRedirect> {
   if (params['name'] !== 'call_tool') return undefined;
   const { name, arguments: args } = (params['arguments'] ?? {}) as { name?: unknown; arguments?: unknown };
-  // What is malformed is left to the validation of call_tool, whose message says what is wrong.
+  // Invalid arguments are left to the validation of call_tool, which reports what is wrong.
   if (typeof name !== 'string' || name === 'call_tool') return undefined;
   if (args !== undefined && (typeof args !== 'object' || args === null || Array.isArray(args))) return undefined;
   return { name, arguments: args ?? {} };

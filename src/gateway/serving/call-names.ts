@@ -36,7 +36,7 @@ export class CallNames {
     return search ? (name) => isShortListed(view, name) : () => true;
   }
 
-  /** Makes a call by another name one of the tool that is meant. */
+  /** Replaces an accepted other name in a call by the name of the tool. */
   readonly redirect: CallRedirect = (params, principal) => {
     const found = this.#search.redirect(params, principal);
     const name = found?.name ?? params['name'];

@@ -4,7 +4,7 @@ import type { ViewSource } from './view-source.ts';
 
 /** Characters of the instructions of one server; stops one from crowding out the others. */
 const maxServerChars = 2_048;
-/** Characters in all. */
+/** Characters of the instructions of all servers together. */
 const maxChars = 16_384;
 
 export function joinInstructions({ instructions, upstreams, isSingle }: ViewSource): string | undefined {

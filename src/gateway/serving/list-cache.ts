@@ -3,7 +3,7 @@
 import type { CacheHint } from '../../protocol/model.ts';
 import type { UpstreamLists } from '../contract.ts';
 
-/** Nothing was said, so that nothing may be cached. */
+/** For servers without cache hints: nothing may be cached. */
 const none: CacheHint = { ttlMs: 0, cacheScope: 'private' };
 
 /** `own`: what the program around the gateway allows; undefined: it leaves that to the servers. */

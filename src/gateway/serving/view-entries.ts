@@ -16,7 +16,7 @@ import { taskSupport } from './task-support.ts';
 export interface ViewEntriesOptions {
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly held: HeldCalls;
-  /** It is one server by itself: its users know it, and its clients know its extensions. */
+  /** The view is a single server: input requests need no server name, and its clients know its extensions. */
   readonly isSingle: boolean;
   /** Tools that are listed; the others can be called. */
   readonly isListed: (exposedName: string) => boolean;
@@ -51,7 +51,7 @@ function offersResources(lists: Upstream['lists']): boolean {
   return resources.length + resourceTemplates.length > 0 || capabilities?.['resources'] !== undefined;
 }
 
-/** A tool that is withheld until it is accepted: a call says so. */
+/** A tool that is withheld until it is accepted: calls return an error that says so. */
 function withheldEntry({ item, original }: ExposedItem<Tool>, { upstream }: FeatureTarget): ToolEntry {
   const text = upstream.withheld.get(original) ?? 'This tool was not accepted.';
   return relayedTool(item, { listed: false, run: () => ({ content: [{ type: 'text', text }], isError: true }) });
@@ -109,7 +109,7 @@ function templateEntry(
   });
 }
 
-/** Resources that no list and no template has: a server need not list what it can read. */
+/** Reads resources that are in no list and match no template: a server need not list everything it can read. */
 function anyResource(view: ExposedView, targetOf: (slug: string) => FeatureTarget): TemplateEntry {
   return relayedTemplate(
     { uriTemplate: '{+uri}', name: 'any' },

@@ -43,7 +43,7 @@ export class ViewServer {
   readonly server: Server;
   readonly #held: HeldCalls;
   readonly #calls: CallNames;
-  /** How long lists may be cached at most; false: that is not decided here. */
+  /** The longest time that lists may be cached; undefined: as the upstreams say; false: `base` decides. */
   readonly #ownCache: CacheHint | undefined | false;
   #isRestricted = false;
   #source: ViewSource;
@@ -83,7 +83,7 @@ export class ViewServer {
     if (source.isSingle) this.server.setOtherMethods(this.#otherMethods);
     this.server.followResources({
       prepare: (uri, ctx) => this.#follow(uri, ctx),
-      // A session that comes back brings its subscriptions, without a request.
+      // A restored session has its subscriptions without a new request.
       followed: (uri) => void this.#follow(uri, undefined),
       unfollowed: (uri) => this.#unfollow(uri),
     });
@@ -109,7 +109,7 @@ export class ViewServer {
       viewEntries(source.exposed, { ...source, held: this.#held, isListed }),
     );
     if (rejected.length === 0) return;
-    this.server.logger?.warn('names of upstreams are taken by others, so that they are not shown', { names: rejected });
+    this.server.logger?.warn('items of upstreams are not shown because their names are in use', { names: rejected });
   }
 
   /** What it shows now. */
@@ -146,7 +146,7 @@ export class ViewServer {
     if (route !== undefined) this.#source.upstreams.get(route.slug)?.unfollow(route.uri);
   }
 
-  /** A task that was cancelled while no process ran it: its upstream is told here. */
+  /** Cancels the upstream's task when a task was cancelled that no process ran. */
   #taskChanged({ type, task }: TaskEvent): void {
     const id = type === 'ended' && task.outcome?.type === 'cancelled' ? taskOf(task) : undefined;
     const slug = this.server.catalog.tools.get(task.tool)?.upstream;
@@ -162,7 +162,7 @@ export class ViewServer {
     return { upstream, held: this.#held, namesServer: !isSingle, passesExtensions: isSingle };
   }
 
-  /** Extensions of a server by itself. */
+  /** The extensions of a single server. */
   readonly #otherMethods: OtherMethods = {
     request: async (method, params, ctx) => {
       const [upstream] = this.#source.upstreams.values();
@@ -179,7 +179,7 @@ export class ViewServer {
     },
   };
 
-  /** No policy says what a method of an extension may do, so that a caller from whom something is hidden may use none. */
+  /** Policies have no rules for methods of extensions, so callers that may not see everything may not call them. */
   #maySeeAll(principal: Principal | undefined): boolean {
     const { tools, prompts, resources, resourceTemplates } = this.server.catalog;
     const all = [tools, prompts, resources, resourceTemplates].flatMap((each) => [...each.values()]);

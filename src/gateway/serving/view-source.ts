@@ -8,12 +8,12 @@ import type { Upstream } from '../upstreams/upstream.ts';
 export interface ViewSource {
   /** The text before the instructions of the servers. */
   readonly instructions: string | undefined;
-  /** One server by itself, with its own names. */
+  /** A single server with its own names. */
   readonly isSingle: boolean;
   /** By slug, in the order of the file. */
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly exposed: ExposedView;
-  /** Absent for a server by itself. */
+  /** Absent for a single server. */
   readonly view?: ViewConfig | undefined;
   readonly bareNames: BareNames;
 }

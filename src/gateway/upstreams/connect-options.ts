@@ -57,7 +57,7 @@ export async function connectOptions(
     ...(authorizer === undefined ? {} : { authorizer }),
     timeoutMs,
     maxTimeoutMs,
-    // A result with its envelope; beyond it a pipe cannot be read any further.
+    // The largest result with its envelope; a longer line would end the connection.
     maxMessageBytes: maxResultBytes + envelopeBytes,
     // A process that ended is started again by the gateway, with its own pauses.
     reconnect: !isProcess,
@@ -73,7 +73,7 @@ export async function connectOptions(
 function furtherCapabilities({ asks: allowed, isolation }: UpstreamConfig, asks: Asks): Capabilities {
   return {
     ...(asks.samplingTools && allowed.includes('sampling') ? { sampling: { tools: {} } } : {}),
-    // A server that is told of changes may keep the folders of one caller, and use them for another.
+    // A server that is notified of changes might cache the folders of one caller and use them for another.
     ...(allowed.includes('roots') && isolation !== 'session' ? { roots: { listChanged: false } } : {}),
   };
 }

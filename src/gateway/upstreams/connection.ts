@@ -16,13 +16,13 @@ const pingMs = 10_000;
 const maxLinks = 1_000;
 
 export interface ConnectionEvents {
-  /** Nothing is in flight any more. */
+  /** Nothing is in flight anymore. */
   idle(connection: UpstreamConnection): void;
   /** It does not respond. */
   unresponsive(connection: UpstreamConnection): void;
   resourceUpdated(uri: string, connection: UpstreamConnection): void;
   ambiguous(): void;
-  /** A call is over, after so long. */
+  /** A call has ended, and how long it took. */
   answered(durationMs: number): void;
 }
 
@@ -45,9 +45,9 @@ export class UpstreamConnection implements CallFinder {
   #level: LogLevel | undefined;
   #silentTimeouts = 0;
   #receivedAtTimeout = -1;
-  /** How many others than calls use it: lists that are being read. */
+  /** Uses other than calls: lists that are being read. */
   #users = 0;
-  /** No new calls: another connection has taken its place. */
+  /** No new calls: another connection replaces it. */
   retired = false;
   lastUsedMs = performance.now();
 
@@ -94,7 +94,7 @@ export class UpstreamConnection implements CallFinder {
   begin(call: UpstreamCall): void {
     call.slot = this.#calls.add(call);
     call.order = ++this.#begun;
-    // On a connection of all callers, nothing outside of calls could be attributed.
+    // On a shared connection, messages outside of calls cannot be attributed to a caller.
     if (this.owner !== undefined) this.#sessions.used(call);
   }
 
@@ -105,7 +105,7 @@ export class UpstreamConnection implements CallFinder {
     if (this.#calls.size === 0) this.#events.idle(this);
   }
 
-  /** The call has become a task of the upstream: what names the task belongs to the call. */
+  /** The call has become a task of the upstream: messages that name the task belong to the call. */
   beginTask(id: string, call: UpstreamCall): void {
     this.#tasks.set(id, call);
   }
@@ -138,7 +138,7 @@ export class UpstreamConnection implements CallFinder {
     this.#events.ambiguous();
   }
 
-  /** The upstream will say when the user has finished at a URL. `id`: the upstream's. */
+  /** The upstream will announce when the user has finished at a URL. `id`: the upstream's. */
   expectCompletion(id: string, completed: () => void): void {
     this.#links.delete(id);
     this.#links.set(id, completed);
@@ -151,7 +151,7 @@ export class UpstreamConnection implements CallFinder {
     if (method !== 'notifications/elicitation/complete') return this.#passOn(method, params);
     const id = params['elicitationId'];
     const completed = typeof id === 'string' ? this.#links.get(id) : undefined;
-    // Once: an id that is unknown or finished is ignored.
+    // Only once: an unknown id, or one that was completed before, is ignored.
     this.#links.delete(id as string);
     completed?.();
   }
@@ -167,14 +167,14 @@ export class UpstreamConnection implements CallFinder {
     } else this.#logger?.debug('notification of an upstream', { method });
   }
 
-  /** Passes a log message on to its caller; what belongs to no single caller stays in our log. */
+  /** Passes a log message on to its caller; messages that cannot be attributed go to our own log. */
   log(message: LogMessage, { call }: LogContext): void {
     const found = this.find({ call });
     if (found !== undefined && found !== 'ambiguous') found.log(message);
     else this.#logger?.debug('log message of an upstream', { ...message });
   }
 
-  /** Has the server send messages of this level, if it does not yet. Where requests have their own level, that is not needed. */
+  /** Asks the server for log messages of this level, unless it sends them already or each request has its own level. */
   wantLevel(level: LogLevel | undefined): void {
     const client = this.#client;
     if (level === undefined || client === undefined || !client.offers('logging/setLevel')) return;

@@ -10,9 +10,9 @@ import { everyAsk } from './declared-capabilities.ts';
 import { RestartPolicy } from './restart-policy.ts';
 import { isPermanent, messageOf, UpstreamUnavailable } from './start-error.ts';
 
-/** How long a call waits for a connection that cannot be opened at once. */
+/** How long a call waits for a connection to open. */
 const maxWaitMs = 10_000;
-/** How long a server may take to end by itself when it is not needed any more. */
+/** How long a server may take to exit after its input is closed. */
 const closeGraceMs = 2_000;
 
 export interface ConnectionsEvents {
@@ -22,7 +22,7 @@ export interface ConnectionsEvents {
   startFailed(error: unknown, isDown: boolean): void;
   /** A connection has ended that was not closed here. */
   lost(connection: UpstreamConnection, error: Error | undefined): void;
-  /** All connections are closed because they were idle. */
+  /** The last connection was closed because it was idle. */
   idle(): void;
   unresponsive(): void;
   listChanged(connection: UpstreamConnection): void;
@@ -46,7 +46,7 @@ export class UpstreamConnections {
   readonly #events: ConnectionsEvents;
   readonly #policy: RestartPolicy;
   readonly #slots = new Map<string, Slot>();
-  /** Connections that only finish what they have begun. */
+  /** Connections that are being drained: they finish their calls and get no new ones. */
   readonly #retired = new Set<UpstreamConnection>();
   #calls = 0;
   #closed = false;
@@ -82,7 +82,7 @@ export class UpstreamConnections {
     }
   }
 
-  /** The connection for a call: at once if it is open. */
+  /** The connection for a call; not a promise if it is open. */
   get(key: string, call: UpstreamCall | undefined): UpstreamConnection | Promise<UpstreamConnection> {
     const slot = this.#slots.get(key);
     if (slot?.connection.open !== undefined) {
@@ -103,7 +103,7 @@ export class UpstreamConnections {
     if (slot?.idleTimer !== undefined) this.#stopIdleTimer(slot);
   }
 
-  /** Tries again at once, whatever has failed before. */
+  /** Resets the restart policy: the next start does not wait. */
   forgetFailures(): void {
     this.#policy.reset();
   }
@@ -118,7 +118,7 @@ export class UpstreamConnections {
     ]);
   }
 
-  /** Closes each connection as soon as its calls are over, and all of them after `drainMs`. */
+  /** Waits until no call is in flight, for at most `drainMs`, then closes all connections. */
   async drain(drainMs: number): Promise<void> {
     this.#closed = true;
     const until = performance.now() + drainMs;
@@ -133,7 +133,7 @@ export class UpstreamConnections {
     return this.closeAll();
   }
 
-  /** A connection that does not respond gets no new calls, and is closed when its calls are over. */
+  /** A connection that does not respond gets no new calls, and is closed when its calls have ended. */
   retire(connection: UpstreamConnection): void {
     const slot = this.#slots.get(connection.key);
     if (slot?.connection !== connection) return;
@@ -215,7 +215,7 @@ export class UpstreamConnections {
   }
 
   async #connect(connection: UpstreamConnection, call: UpstreamCall | undefined, signal: AbortSignal): Promise<Client> {
-    // Not needed to show lists that are known from the cache.
+    // Loaded here, because showing lists from the cache does not need the client.
     const { connect } = await import('../../client/index.ts');
     const isShared = this.#config.isolation === 'shared' || call === undefined;
     const options = await connectOptions(this.#config, this.#settings, connection, isShared ? everyAsk : call.asks, {
@@ -230,7 +230,7 @@ export class UpstreamConnections {
     const slot = this.#slots.get(connection.key);
     this.#retired.delete(connection);
     if (slot?.connection !== connection) return;
-    // A connection over HTTP opens itself again.
+    // The client reopens a connection over HTTP.
     if (this.#config.entry.command === undefined) return;
     this.#slots.delete(connection.key);
     this.#stopIdleTimer(slot);
@@ -240,7 +240,7 @@ export class UpstreamConnections {
     void connection.open?.close({ graceMs: 0 });
   }
 
-  /** A call waits for a start no longer than this; the start goes on. */
+  /** Limits how long a call waits for a start; the start itself continues. */
   async #inTime(ready: Promise<UpstreamConnection>): Promise<UpstreamConnection> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -256,7 +256,7 @@ export class UpstreamConnections {
     }
   }
 
-  /** Stops the least recently used connection that is idle, if there are as many as there may be. */
+  /** At the limit, closes the idle connection that was used least recently. */
   #makeRoom(): void {
     const { maxProcesses, isolation } = this.#config;
     if (isolation === 'shared' || this.#slots.size < maxProcesses) return;

@@ -8,7 +8,7 @@ import type { UpstreamLists } from '../contract.ts';
 /** A call of a client that an upstream works on. It is also the options of its request to the upstream. */
 export interface UpstreamCall {
   /**
-   * Identifies the caller: equal for two calls exactly if they are certainly of the same caller. Input requests and log
+   * Identifies the caller: equal for two calls only if they certainly have the same caller. Input requests and log
    * messages of an upstream reach only the caller whose call caused them.
    */
   readonly caller: unknown;
@@ -18,12 +18,12 @@ export interface UpstreamCall {
   readonly sessionKey: string;
   /** What the caller's client can be asked for: capabilities to declare for a connection of its own. */
   readonly asks: Asks;
-  /** Its place among the calls of its connection, and which of them it was. The connection sets them. */
+  /** Its index among the calls of its connection, and its sequence number. The connection sets them. */
   slot: number;
   order: number;
   /** When its request was sent, on the clock of `performance.now()`. */
   readonly sentAtMs: number;
-  /** It waited for input of its user, so that its time says nothing about the upstream. */
+  /** It waited for input of a user, so its duration says nothing about the upstream. */
   readonly hasAsked: boolean;
   /** Passes an input request of the upstream on. Rejects with an `InputFailure`. */
   ask(request: InputRequest, signal: AbortSignal): Promise<unknown>;
@@ -32,7 +32,7 @@ export interface UpstreamCall {
   elicitationCompleted(id: string): void;
   /** A notification of an extension. */
   notify(method: string, params: Readonly<Record<string, unknown>>): void;
-  /** Its client knows the extensions of the upstream: it is connected to that server by itself. */
+  /** Its client knows the extensions of the upstream: it is connected to that server only. */
   readonly passesExtensions: boolean;
   /** Its session, if requests can be sent to it outside of calls. */
   readonly sessionClient: SessionClient | undefined;
@@ -62,7 +62,7 @@ export type UpstreamStateName =
   | 'idle'
   | 'starting'
   | 'ready'
-  /** Connected, but it does not respond, sends what is not valid, or its lists could not be read again. */
+  /** Connected, but it does not respond, sends invalid messages, or its lists could not be read again. */
   | 'degraded'
   | 'needs-login'
   /** It cannot be connected to. */
@@ -70,12 +70,12 @@ export type UpstreamStateName =
   /** Its tools are withheld until they are accepted. */
   | 'held';
 
-/** What is known of an upstream, for people and monitoring. */
+/** The state of an upstream, for operators and monitoring. */
 export interface UpstreamStatus {
   readonly name: string;
   readonly slug: string;
   readonly state: UpstreamStateName;
-  /** When it came into this state: ISO 8601. */
+  /** When it entered this state: ISO 8601. */
   readonly since: string;
   readonly reason?: string;
   readonly revision?: string;
@@ -90,7 +90,7 @@ export interface UpstreamStatus {
   readonly p99Ms?: number;
   readonly pid?: number;
   readonly connections: number;
-  /** Something that the process prints and that is not a message. */
+  /** Output of the process that is not a message. */
   readonly noise?: string;
   /** How many of its messages were not valid; absent if all were. */
   readonly invalidMessages?: number;
@@ -103,7 +103,7 @@ export interface UpstreamStatus {
 /** Is notified of what happens to an upstream. */
 export interface UpstreamListener {
   listsChanged(lists: UpstreamLists): void;
-  /** A resource that is followed has changed. `principalKey`: only callers of this principal may know; undefined: all. */
+  /** A resource that is followed has changed. `principalKey`: only callers of this principal are notified; undefined: all. */
   resourceUpdated(uri: string, principalKey: string | undefined): void;
   stateChanged(status: UpstreamStatus): void;
 }

@@ -1,4 +1,4 @@
-// The capabilities that the gateway declares to upstreams. Equal sets are one object, so that their text is encoded once.
+// The capabilities that the gateway declares to upstreams. Equal sets share one object, so each is encoded once.
 
 import type { Capabilities } from '../../protocol/model.ts';
 import type { InputKind } from '../config/gateway-config.ts';

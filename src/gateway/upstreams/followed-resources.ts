@@ -10,7 +10,7 @@ export class FollowedResources {
   readonly #updated: (uri: string) => void;
   /** By URI, where each has its own subscription. */
   readonly #single = new Map<string, Promise<Subscription>>();
-  /** The URIs of the shared stream. */
+  /** The URIs of the stream that all resources share. */
   readonly #shared = new Set<string>();
   #stream: Promise<Subscription> | undefined;
 

@@ -1,4 +1,4 @@
-// The input requests of an upstream: each goes to the caller whose call caused it. If that is not certain it is rejected.
+// The input requests of an upstream: each goes to the caller whose call caused it, and is rejected if that caller is not certain.
 
 import { type InputContext, InputFailure, type InputHandlers } from '../../client/index.ts';
 import type { ElicitResult, Root, SamplingResult } from '../../protocol/model.ts';
@@ -22,7 +22,7 @@ const unavailable = (what: string): InputFailure => new InputFailure('unavailabl
 export function inputHandlers({ asks: allowed, roots }: UpstreamConfig, asks: Asks, calls: CallFinder): InputHandlers {
   const find = (context: InputContext): UpstreamCall | UpstreamSession | 'ambiguous' | undefined => {
     const call = calls.find(context);
-    // What names a call belongs to it, even if it is over.
+    // An input request that names a call belongs to it, even if the call has ended.
     if (call !== undefined || context.call !== undefined || context.task !== undefined) return call;
     return calls.session();
   };
@@ -32,10 +32,10 @@ export function inputHandlers({ asks: allowed, roots }: UpstreamConfig, asks: As
       calls.ambiguous();
       throw new InputFailure(
         'failed',
-        'Several callers have requests in progress or sessions open, so that it is not certain who to ask',
+        'Several callers have requests in progress or sessions open, so it is not certain whom to ask',
       );
     }
-    if (found === undefined) throw unavailable('No request is in progress, so that there is no one to ask');
+    if (found === undefined) throw unavailable('No request is in progress, so there is no one to ask');
     return found;
   };
   return {

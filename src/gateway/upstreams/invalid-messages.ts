@@ -1,4 +1,4 @@
-// Counts what an upstream sends and what is not valid: responses to no request, results that are none, broken messages.
+// Counts invalid messages of an upstream: responses without a request, invalid results, malformed messages.
 // Lines of other text on the standard output of a process are not counted: many servers print some.
 
 /** Within a minute: more than a single bug or a lost response would explain. */
@@ -8,10 +8,10 @@ const minuteMs = 60_000;
 export class InvalidMessages {
   readonly #changed: () => void;
   readonly #now: () => number;
-  /** When the last ones were received. */
+  /** When the most recent ones were received. */
   readonly #recent: number[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Since the upstream is configured. */
+  /** The total since the upstream was configured. */
   total = 0;
 
   /** `changed`: `areTooMany` may be different now. */

@@ -1,6 +1,6 @@
-// How long an upstream takes for its answers: the last calls, for people and monitoring.
+// Response times of an upstream over its last calls, for operators and monitoring.
 
-/** More would make old calls count for longer than anyone wants to know. */
+/** With more, old calls would hide a recent change. */
 const maxCalls = 512;
 
 export class Latencies {

@@ -1,6 +1,6 @@
 // When the lists of an upstream are read again.
 
-/** Changes that come together are read together: after so long without another. */
+/** Lists are read after this long without another change, so that several changes cause one read. */
 const quietMs = 100;
 /** The longest time that lists stay out of date while changes keep coming. */
 const maxLateMs = 2_000;
@@ -22,7 +22,7 @@ export class ListRefresh {
     this.#refreshMs = refreshMs;
   }
 
-  /** Reads now, or takes part in what is being read. */
+  /** Reads now, or joins a read in progress. */
   now(): Promise<void> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;

@@ -4,7 +4,7 @@ import type { Client, ReadOptions } from '../../client/index.ts';
 import type { CacheHint } from '../../protocol/model.ts';
 import type { UpstreamLists } from '../contract.ts';
 
-/** All pages of all lists, at the same time. A server that does not offer a list has an empty one. */
+/** Reads all pages of all lists in parallel. A server that does not offer a list has an empty one. */
 export async function readLists(client: Client, given: ReadOptions): Promise<UpstreamLists> {
   let cache: CacheHint | undefined;
   const onCacheHint = (hint: CacheHint): void => {

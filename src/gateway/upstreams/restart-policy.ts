@@ -2,13 +2,13 @@
 
 import type { RestartConfig } from '../config/gateway-config.ts';
 
-/** How long a server that is down is left alone. */
+/** How long a server that is down is not started. */
 const downMs = 60_000;
 
 export class RestartPolicy {
   readonly #config: RestartConfig;
   readonly #now: () => number;
-  /** When it failed lately. */
+  /** When it failed recently. */
   #failures: number[] = [];
 
   constructor(config: RestartConfig, now: () => number = () => performance.now()) {
@@ -33,11 +33,11 @@ export class RestartPolicy {
 
   failed(): void {
     this.#failures.push(this.#now());
-    // More would change nothing.
+    // Older ones do not change the result.
     if (this.#failures.length > this.#config.tries) this.#failures.shift();
   }
 
-  /** It works, or someone wants it to be tried at once. */
+  /** It works, or the operator asked for a new attempt. */
   reset(): void {
     this.#failures = [];
   }

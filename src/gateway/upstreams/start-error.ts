@@ -2,7 +2,7 @@
 
 import { ClientError } from '../../client/index.ts';
 
-/** An upstream is not connected, so that the call did not reach it. */
+/** An upstream is not connected, so the call did not reach it. */
 export class UpstreamUnavailable extends Error {
   readonly slug: string;
   /** When it makes sense to try again. */
@@ -16,7 +16,7 @@ export class UpstreamUnavailable extends Error {
   }
 }
 
-/** Starting it again would change nothing until someone does something about it. */
+/** Whether starting it again cannot help until the operator changes something. */
 export function isPermanent(error: unknown): boolean {
   if (needsLogin(error)) return true;
   return error instanceof ClientError && ['configuration', 'spawn-failed', 'unsupported-revision'].includes(error.code);

@@ -92,7 +92,7 @@ export class Upstream {
     return this.config.slug;
   }
 
-  /** Undefined until they were read once. */
+  /** Undefined until they have been read. */
   get lists(): UpstreamLists | undefined {
     return this.#lists;
   }
@@ -149,7 +149,7 @@ export class Upstream {
 
   // Calls.
 
-  /** The connection for a call, which counts as in flight until `end`: at once if the connection is open. */
+  /** The connection for a call, which counts as in flight until `end`; not a promise if the connection is open. */
   begin(call: UpstreamCall): UpstreamConnection | Promise<UpstreamConnection> {
     const key = this.#connections.keyOf(call);
     const connection = this.#connections.connectionOf(key, call);
@@ -178,7 +178,7 @@ export class Upstream {
   /** A call has failed: its lists may be out of date, or what it sends may not be valid. */
   failed(error: unknown): void {
     if (!(error instanceof ClientError)) return;
-    // It does not know something that is in its lists.
+    // It rejected an item that is in its lists.
     if (error.serverError?.code === invalidParams) this.#refresh.soon();
     if (error.code === 'invalid-result' || error.code === 'invalid-message') this.#invalid.add();
   }
@@ -190,7 +190,7 @@ export class Upstream {
     } else if (this.#state === 'degraded') this.#enter('ready');
   }
 
-  /** The folders of a client have changed: its own connection is told. */
+  /** The roots of a client have changed: notifies the upstream over the client's own connection. */
   rootsChanged(sessionKey: string): void {
     if (this.config.isolation !== 'session') return;
     this.#connections.all.find(({ key, open }) => key === sessionKey && open !== undefined)?.client.rootsChanged();
@@ -231,7 +231,7 @@ export class Upstream {
     for (const connection of this.#connections.all) if (connection.open !== undefined) void connection.unfollow(uri);
   }
 
-  /** Ends all connections; the next call opens a new one at once. */
+  /** Ends all connections; the next call opens a new one without a pause. */
   async restart(): Promise<void> {
     this.#connections.forgetFailures();
     await this.#connections.closeAll();
@@ -319,7 +319,7 @@ export class Upstream {
       this.#listFailure = undefined;
       if (this.#state === 'degraded' && !this.#invalid.areTooMany) this.#enter('ready');
     } catch (error) {
-      // The last lists stay: what is listed does not flicker with every failure.
+      // The last lists stay, so items do not disappear with every failure.
       if (this.#state === 'ready') this.#enter('degraded', `its lists could not be read: ${messageOf(error)}`);
       this.#reportFailure(messageOf(error));
       throw error;

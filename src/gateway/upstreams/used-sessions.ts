@@ -3,8 +3,8 @@
 import type { SessionClient } from '../../engine/context.ts';
 import type { UpstreamCall, UpstreamSession } from './contract.ts';
 
-/** Beyond it, those that cannot be reached any more are forgotten. */
-const maxForgotten = 16;
+/** From this number on, sessions that can no longer be reached are removed before one is added. */
+const cleanUpSize = 16;
 
 export class UsedSessions {
   readonly #sessions = new Map<SessionClient, UpstreamSession>();
@@ -12,7 +12,7 @@ export class UsedSessions {
   used(call: UpstreamCall): void {
     const client = call.sessionClient;
     if (client === undefined || this.#sessions.has(client)) return;
-    if (this.#sessions.size >= maxForgotten) {
+    if (this.#sessions.size >= cleanUpSize) {
       for (const each of this.#sessions.keys()) if (!each.isReachable) this.#sessions.delete(each);
     }
     const { passesExtensions } = call;
@@ -20,7 +20,7 @@ export class UsedSessions {
     this.#sessions.set(client, { client, passesExtensions, ask });
   }
 
-  /** The only one that can be reached now. It is never guessed between two. */
+  /** The only session that can be reached now; `ambiguous` if there are several. */
   get only(): UpstreamSession | 'ambiguous' | undefined {
     const reachable = [...this.#sessions.values()].filter(({ client }) => client.isReachable);
     return reachable.length > 1 ? 'ambiguous' : reachable[0];
