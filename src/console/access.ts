@@ -1,19 +1,19 @@
-// Who may use the console: the token of this start, or an authenticated principal with the scope for it. Host is checked by
-// the HTTP server before a request comes here.
+// Who may use the console: a user with the token of this start, or a principal with the scope `console`. Host is checked by
+// the HTTP server first.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Principal } from '../protocol/principal.ts';
 import type { ConsoleExchange, ConsoleUser, Right } from './contract.ts';
 
-/** Allows to view and to try with a token of the server's own authentication. */
+/** The scope to view and try the server with a token of its own authentication. */
 const consoleScope = 'console';
-/** Allows to operate as well. */
+/** The scope to operate it as well. */
 const operateScope = 'console:operate';
 
 /** Wrong tokens of one address within a minute; more get 429. Stops programs on this machine from guessing. */
 const maxWrongTokens = 5;
 const windowMs = 60_000;
-/** A code is exchanged by the page that was just opened. Later it is of no use, for example in a log. */
+/** A code is exchanged by the page that was just opened. A code that is found later, for example in a log, no longer works. */
 const codeMs = 60_000;
 /** Stops a program that opens pages again and again from filling the memory. */
 const maxCodes = 100;
@@ -25,7 +25,7 @@ export interface AccessOptions {
   readonly token: string | undefined;
   /** Only the right `view`. */
   readonly readOnly?: boolean;
-  /** The token has the right `operate`, too. */
+  /** The token also has the right `operate`. */
   readonly operate?: boolean;
   /** Authenticates tokens other than that of this start. */
   readonly authenticate?: ((request: ConsoleExchange) => Promise<Principal | undefined>) | undefined;
@@ -71,7 +71,7 @@ export class Access {
     return denied(401, 'token', 'The token is wrong or from an earlier start. Open the link of the current start');
   }
 
-  /** A code for an address that other users of this machine may see: as an argument of the program that opens it. */
+  /** A code for a link that other users of this machine may see, because it is an argument of the program that opens it. */
   createCode(): string {
     const code = randomBytes(32).toString('base64url');
     this.#codes.set(code, { untilMs: Date.now() + codeMs });
@@ -79,7 +79,7 @@ export class Access {
     return code;
   }
 
-  /** The token for a code, once. If a code is used again, its token ends: one of the two was not the user. */
+  /** The token for a code, once. If a code is used twice, its token is revoked, because one of the two uses was not by the user. */
   exchange(exchange: ConsoleExchange, code: unknown): { readonly token: string } | { readonly denied: AccessDenied } {
     if (!isSameOrigin(exchange)) return denied(403, 'origin', 'Pages of other origins have no access to the console');
     const known = typeof code === 'string' ? this.#codes.get(code) : undefined;
@@ -124,7 +124,7 @@ function rightsOf(readOnly: boolean, operate: boolean): ReadonlySet<Right> {
 
 /**
  * Browsers send `Origin` with everything except requests to the same origin, and `Sec-Fetch-Site` with those. Programs send
- * neither; they have no user whose token they could misuse. Host is an allowed one, so it can be compared with.
+ * neither; they have no user whose token they could misuse. Host has been checked, so Origin can be compared with it.
  */
 function isSameOrigin(exchange: ConsoleExchange): boolean {
   const origin = exchange.get('origin');

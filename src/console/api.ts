@@ -24,17 +24,17 @@
 //   GET  auth                      { steps: AuthStep[] }
 //   POST apps                      AppOpenRequest → AppView: the page of an MCP App and where its sandbox is
 //   POST apps/ID/calls             AppCallRequest → CallStarted: what the app calls
-//   POST apps/ID/messages          { messages: AppMessage[] } → {}: what app and console said, for the timeline
+//   POST apps/ID/messages          { messages: AppMessage[] } → {}: messages between app and console, for the timeline
 //   POST apps/ID/close             → {}
 //   POST operate/VERB              OperateRequest → {}; VERB is cancel-task, end-session, restart-upstream or accept-tool
 //   GET  export                    NDJSON, one message a line
 //   POST import                    NDJSON → { entries }
 //
-// Errors are { error: { code, message } } with the fitting status.
+// Errors are { error: { code, message } } with a matching HTTP status.
 
 export interface ConsoleState {
   readonly server: { readonly name: string; readonly version: string; readonly title?: string };
-  /** `embedded`: the process that serves. `inspect`: a client of a foreign server. `recording`: an opened file. */
+  /** `embedded`: the process that serves. `inspect`: a client of another server. `recording`: an opened file. */
   readonly mode: 'embedded' | 'inspect' | 'relay' | 'recording';
   readonly rights: readonly ('view' | 'try' | 'operate')[];
   readonly revisions: readonly string[];
@@ -118,7 +118,7 @@ export interface FeedEntry {
   readonly cut?: boolean;
   /** The entry of the request that this responds to. */
   readonly requestEntry?: number;
-  /** Entries that belong together: rounds of input requests, progress, polls of a task. Every request has one. */
+  /** The group of entries that belong together: retries with input responses, progress, polls of a task. Every request has one. */
   readonly group?: string;
   readonly outcome?: string;
   readonly code?: number;
@@ -342,7 +342,7 @@ export interface AuditPage {
 
 export interface About {
   readonly settings: readonly { readonly name: string; readonly value: string; readonly from: string }[];
-  /** What each revision is told at the start, as JSON text. */
+  /** How the server describes itself on each revision, as JSON text. */
   readonly descriptions: readonly { readonly revision: string; readonly text: string }[];
 }
 
@@ -373,7 +373,7 @@ export interface AppView {
   readonly csp?: JsonObject;
   readonly permissions?: JsonObject;
   readonly prefersBorder?: boolean;
-  /** What the app lists as origins, but is none. */
+  /** Values that the app lists as origins but that are not origins. */
   readonly ignored: readonly string[];
 }
 

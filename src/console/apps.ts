@@ -1,5 +1,5 @@
 // MCP Apps in the console: reads the page of an app for its frame, checks what the app may call, and records what app and
-// console say to each other. The dialogue itself is in page/apps/.
+// console send each other. The page's side is in page/apps/.
 
 import { randomBytes } from 'node:crypto';
 import type { Client } from '../client/index.ts';
@@ -17,7 +17,7 @@ import type { Sandbox } from './sandbox.ts';
 const maxViews = 100;
 /** Larger pages are not shown. */
 const maxHtmlChars = 8 * 1024 * 1024;
-/** Messages that are recorded at once. */
+/** Messages in one request to record them. */
 const maxMessages = 500;
 
 interface OpenView {
@@ -25,7 +25,7 @@ interface OpenView {
   readonly revision: string | undefined;
 }
 
-/** What a page of the console says about itself. */
+/** What a page of the console reports about itself. */
 export interface AppHostPage {
   /** Its origin. */
   readonly origin: string;
@@ -125,7 +125,7 @@ export class Apps {
 interface ReadApp {
   readonly html: string;
   readonly meta: AppMeta;
-  /** Origins that are none. */
+  /** Values that are not origins. */
   readonly ignored: readonly string[];
 }
 

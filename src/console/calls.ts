@@ -1,5 +1,5 @@
 // Calls that users make from the page: they run as a client of the server, their input requests wait for the page, and the
-// page follows them by updates in the event stream.
+// page gets updates in the event stream.
 
 import { type Client, ClientError, InputDeclined, type InputHandlers } from '../client/index.ts';
 import { isObject } from '../protocol/json-rpc.ts';
@@ -25,7 +25,7 @@ const maxCalls = 100;
 /** Calls at the same time. Stops a page from starting more than a server can run. */
 const maxRunning = 16;
 const maxLogs = 200;
-/** Users wait longer than programs. */
+/** Longer than the default of the client, because a user waits, not a program. */
 const timeoutMs = 300_000;
 /** For one revision of a comparison. */
 const compareTimeoutMs = 30_000;
@@ -33,11 +33,11 @@ const compareTimeoutMs = 30_000;
 export interface CallsOptions {
   readonly feed: Feed;
   readonly dial: Dial;
-  /** Whether an entry belongs to a connection of the console. */
+  /** Whether an entry belongs to one of the console's own connections. */
   isOwn(entry: FeedEntry): boolean;
   /** A call failed, for example because the server is gone. */
   onFailure?(error: unknown): void;
-  /** What is wrong with the structured content of a result. */
+  /** The validation errors of the structured content of a result. */
   outputIssues(tool: string, content: unknown): Promise<readonly string[]>;
 }
 

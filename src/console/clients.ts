@@ -14,14 +14,14 @@ export interface ClientEvents {
   onMessage?(direction: 'in' | 'out', text: string): void;
 }
 
-/** A connection that calls share, and what its server was told about lists. */
+/** A connection that calls share, and the warnings of its client. */
 export interface SharedClient {
   readonly client: Client;
   /** Problems that the client noticed, such as items that were left out of a list. */
   readonly warnings: string[];
 }
 
-/** Stops a server that is always wrong from filling the memory. */
+/** Stops a server that causes warnings all the time from filling the memory. */
 const maxWarnings = 100;
 
 export class Clients {
@@ -62,7 +62,7 @@ export class Clients {
     return { client, warnings };
   }
 
-  /** A connection of its own for one purpose: nothing is asked of the user, and it is closed afterwards. */
+  /** A separate connection for one purpose. It has no handlers for input requests, and is closed afterwards. */
   async once<T>(
     revision: string,
     options: Pick<ConnectOptions, 'onMessage'>,

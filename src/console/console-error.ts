@@ -1,4 +1,4 @@
-// An error that the page is told about, with its HTTP status.
+// An error that is sent to the page, with its HTTP status.
 
 export class ConsoleError extends Error {
   readonly status: number;

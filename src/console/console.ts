@@ -27,11 +27,11 @@ export interface ConsoleAccessOptions {
   readonly operate?: boolean;
   /** Authenticates tokens other than that of this start. A principal needs the scope `console`. */
   readonly authenticate?: (request: ConsoleExchange) => Promise<Principal | undefined>;
-  /** Is told what users do, for an audit log. */
+  /** Called with each action of a user, for an audit log. */
   readonly record?: (event: ConsoleEvent) => void;
   /**
    * The origin on which MCP Apps are shown: another name for the HTTP server that the console is mounted in, such as
-   * `https://apps.example.com`. Under that name the server has nothing else. Default: a loopback port of its own for pages
+   * `https://apps.example.com`. The server offers nothing else under that name. Default: a loopback port of its own for pages
    * that are opened on a loopback address; other pages show no apps.
    */
   readonly sandboxOrigin?: string;
@@ -63,7 +63,7 @@ export interface Console {
   readonly mount: MountedRoute;
   /** The address to open, with the token in its fragment, for the address of an HTTP server that it is mounted in. */
   link(origin: string): string;
-  /** Serves the console by itself, on a loopback port. */
+  /** Serves the console on a loopback port of its own. */
   listen(options?: ListenOptions): Promise<ListeningConsole>;
   /** Ends the streams of open pages and the console's own connections, and removes the observer. */
   close(): Promise<void>;
@@ -81,7 +81,7 @@ export function createConsole(server: Server, options: ConsoleOptions = {}): Con
   return consoleOf(source, options, options.raw === true);
 }
 
-/** What consoles on the same port share. */
+/** The options that consoles on the same port share. */
 interface SharedAccess {
   readonly access: Access;
   readonly token: string | undefined;
@@ -138,7 +138,7 @@ export function consolesOf(sources: readonly ConsoleSource[], options: ConsoleAc
   );
   const handle = (exchange: ConsoleExchange): void => {
     const found = consoles.find(({ mount }) => `${exchange.path}/`.startsWith(`${mount.path}/`));
-    // Ours need no more of an exchange than the console does.
+    // The routes of a console need no more of an exchange than this interface has.
     if (found !== undefined) found.mount.handle(exchange as HttpExchange);
     // The fragment with the token stays: browsers keep it when they are redirected.
     else exchange.respond(307, ['Location', `${pathOf(0)}/`, ...securityHeaders()]);

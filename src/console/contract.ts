@@ -19,7 +19,7 @@ import type {
 import type { ConsoleCalls } from './calls.ts';
 import type { Feed } from './feed.ts';
 
-/** One HTTP request of the page and its response. `HttpExchange` of the HTTP transport is one, too. */
+/** One HTTP request of the page and its response. `HttpExchange` of the HTTP transport implements it. */
 export interface ConsoleExchange {
   readonly method: string;
   /** Without the query. */
@@ -56,7 +56,7 @@ export interface ConsoleUser {
 /** A gateway, as the console shows it. */
 export interface ConsoleGateway {
   upstreams(): readonly UpstreamRow[];
-  /** Calls the listener with each server of the gateway, those that exist and those that are made later. */
+  /** Calls the listener with each server of the gateway, existing ones and those that are created later. */
   eachServer(listener: (server: Server) => void): void;
   restart(slug: string): Promise<void>;
   /** Accepts what was seen of a server, or of one of its tools. */

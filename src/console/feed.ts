@@ -1,5 +1,5 @@
-// The feed: every message that was observed, in order, with what connects them. Responses find their requests; rounds of
-// input requests, progress and polls of a task are one group. Sources are observe-server.ts and inspect/; readers are in
+// The feed: every observed message, in order, and how they are related. A response refers to its request; retries with
+// input responses, progress and polls of a task are one group. Sources are observe-server.ts and inspect/; readers are in
 // readers.ts. Works on messages only, so it is the same for a server in this process, a relay and a recording.
 
 import { isObject } from '../protocol/json-rpc.ts';
@@ -13,7 +13,7 @@ import { clientLabel, type FeedPeer, Peers } from './peers.ts';
 import { Rates } from './rates.ts';
 import { Ring, type RingLimits } from './ring.ts';
 
-/** A message on its way in or out. */
+/** An observed message. */
 export interface Observation {
   readonly direction: FeedEntry['direction'];
   readonly side?: FeedEntry['side'];
@@ -191,13 +191,13 @@ export class Feed {
     request.slot = this.#open.add(request);
   }
 
-  /** Forgets several at once, so that those that follow need not look for the oldest again. */
+  /** Removes several together, so that the next ones need not search for the oldest. */
   #closeOldest(requests: OpenRequest[]): void {
     requests.sort((a, b) => a.entry.number - b.entry.number);
     for (const request of requests.slice(0, Math.ceil(requests.length / 8))) this.#close(request);
   }
 
-  /** A retry carries the state of the round before; what is about a task names it. */
+  /** A retry carries the `requestState` of the request before it; messages about a task name the task. */
   #groupOf(params: Json): string | undefined {
     const { requestState, taskId } = params;
     if (typeof requestState === 'string') return this.#states.get(stateKey(requestState));
@@ -316,7 +316,7 @@ function nameOf(params: Json): string | undefined {
   return typeof found === 'string' ? found.slice(0, maxNameChars) : undefined;
 }
 
-/** Long ids are cut; requests and responses alike, so that they still find each other. */
+/** Long ids are cut, in requests and responses alike, so they still match. */
 const idOf = (id: unknown): unknown => (typeof id === 'string' ? id.slice(0, maxNameChars) : id);
 
 /** States can be long; their ends differ. */

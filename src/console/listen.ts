@@ -124,7 +124,7 @@ class NodeExchange implements ConsoleExchange {
   respond(status: number, headers: readonly string[], body?: string | Uint8Array): void {
     const response = this.#response;
     if (response.headersSent || response.destroyed) return;
-    // What is left of a body that was not read would be taken for the next request.
+    // The rest of an unread body would be parsed as the next request.
     if (!this.#request.complete) response.shouldKeepAlive = false;
     const length = body === undefined ? [] : ['Content-Length', String(Buffer.byteLength(body))];
     response.writeHead(status, [...headers, ...length]).end(body);

@@ -1,4 +1,4 @@
-// What the page shows of a server by asking it as a client: its lists, and how each revision describes it.
+// Reads from a server as a client what the page shows: its lists, and its description on each revision.
 
 import type { Client } from '../client/index.ts';
 import { isObject } from '../protocol/json-rpc.ts';
@@ -34,7 +34,7 @@ export async function listsOf({ client, warnings }: SharedClient): Promise<Lists
   };
 }
 
-/** What the server tells a client of each revision when it connects. */
+/** What the server sends to a client of each revision when it connects. */
 export async function describeRevisions(
   clients: Clients,
   revisions: readonly string[],

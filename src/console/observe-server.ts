@@ -1,5 +1,5 @@
 // Fills the feed with the messages of a server in this process, by an observer. The observer is attached while a page is
-// open, for a minute after that and after the start, and always with `keep`: otherwise calls cost nothing more.
+// open, for a minute after that and after the start, and always with `keep`: otherwise the console adds no cost to calls.
 
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Observer, RequestInfo, SessionInfo } from '../engine/ports.ts';
@@ -43,7 +43,7 @@ export class ServerObserver {
     this.#stopWhenIdle();
   }
 
-  /** Another server whose clients are shown, too. */
+  /** Another server whose clients are shown too. */
   add(server: Server): void {
     this.#servers.push(server);
     this.#detach?.push(server.observe(this.#observer));

@@ -1,4 +1,4 @@
-// The peers of the feed: a number for each connection, HTTP session or stateless client, and what is known of it.
+// The peers of the feed: a number for each connection, HTTP session or stateless client, and its details.
 
 import type { SessionInfo } from '../engine/ports.ts';
 import type { Peer } from '../protocol/exchange.ts';
@@ -11,7 +11,7 @@ const maxPeers = 1_000;
 /** Stops a client with a long name from filling the page. */
 const maxNameChars = 200;
 
-/** What the feed knows of one peer. */
+/** A peer in the feed. */
 export class FeedPeer {
   readonly number: number;
   info: PeerInfo;
@@ -64,7 +64,7 @@ export class Peers {
     return peer;
   }
 
-  /** Adds what is newly known. */
+  /** Adds details that became known. */
   update(peer: FeedPeer, known: Partial<PeerInfo>): void {
     const { info } = peer;
     const changed = (Object.keys(known) as (keyof PeerInfo)[]).some(

@@ -1,5 +1,5 @@
-// The open pages: each is an event stream that gets the feed in batches. A reader that is slow loses entries and is told
-// how many; it never holds up a call.
+// The open pages: each is an event stream that gets the feed in batches. A slow reader loses entries and gets the number of
+// those it lost; it never delays a call.
 
 import type { CallUpdate, ConnectionState, FeedBatch, FeedEntry, SubscriptionRow } from './api.ts';
 import type { ConsoleSink } from './contract.ts';
@@ -10,9 +10,9 @@ const batchMs = 100;
 /** One batch, so that the page can draw between two of them. */
 const maxBatchEntries = 500;
 const maxBatchChars = 256 * 1024;
-/** Batches that are sent at once to a reader that keeps up. */
+/** Batches that are sent in one turn to a reader that keeps up. */
 const maxBatchesAtOnce = 8;
-/** A reader that has this much unread gets nothing more until it has read. Stops it from filling the memory. */
+/** A reader with this many unread bytes gets nothing more until it has read some. Stops it from filling the memory. */
 const maxQueuedBytes = 1024 * 1024;
 /** A reader that reads nothing for this long is disconnected. */
 const stallMs = 60_000;

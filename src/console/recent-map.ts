@@ -1,4 +1,4 @@
-// A cache of what was used lately, by text: two maps. When the young one is full, the old one is dropped; what is found there
+// A cache of recently used values, by text, in two maps. When the young one is full, the old one is dropped; what is found there
 // becomes young again. Faster than removing single keys.
 
 export class RecentMap<V> {

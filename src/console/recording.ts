@@ -94,7 +94,7 @@ export function restoreRecording(feed: Feed, { peers, entries }: Recording): num
   return restored.length;
 }
 
-/** The message without secrets; the same text if there were none. */
+/** The message without secrets; the same text if there are none. */
 function redacted(feed: Feed, text: string): string {
   try {
     return feed.capture.message(JSON.parse(text), text).text;

@@ -1,5 +1,5 @@
-// The buffer of the feed: the newest messages, limited by number and by bytes. A peer that sends much cannot push the
-// messages of the others out.
+// The buffer of the feed: the newest messages, limited by number and by bytes. A busy peer cannot push out the
+// messages of the others.
 
 import type { FeedEntry } from './api.ts';
 
@@ -27,7 +27,7 @@ export class Ring {
   readonly #entries = new Map<number, FeedEntry>();
   readonly #shares = new Map<number, Share>();
   /**
-   * The numbers of the entries, oldest first, from `#first` on. Also has numbers whose entries left: removing those in the
+   * The numbers of the entries, oldest first, from `#first` on. Includes numbers of removed entries: removing those in the
    * middle, or finding the first key of a map with many deleted ones, would take much longer.
    */
   #numbers: number[] = [];

@@ -24,7 +24,7 @@ import { type StaticFiles, securityHeaders } from './static-files.ts';
 /** Stops a request from filling the memory. Arguments of tools may contain files. */
 const maxBodyBytes = 8 * 1024 * 1024;
 
-/** Of the one request that needs no token. */
+/** The same for the one request that needs no token. */
 const maxCodeBytes = 1_024;
 
 /** Something that was done in the console, for the audit log. */
@@ -62,7 +62,7 @@ interface ApiRoute {
   readonly method: 'GET' | 'POST';
   readonly pattern: RegExp;
   readonly right: Right;
-  /** The value to respond with; undefined: the route has responded by itself. */
+  /** The value to respond with; undefined: the route has sent its own response. */
   run(request: ApiRequest): unknown;
 }
 
@@ -123,7 +123,7 @@ export class Routes {
   async #api(exchange: ConsoleExchange, name: string): Promise<void> {
     try {
       if (name === 'exchange') return await this.#exchange(exchange);
-      // Access first: without it, requests do not even learn which routes exist.
+      // Access is checked first, so that others cannot find out which routes exist.
       const admission = await this.#options.access.check(exchange);
       if ('denied' in admission) {
         const { status, code, message } = admission.denied;
@@ -149,7 +149,7 @@ export class Routes {
     }
   }
 
-  /** The one route without a token: a code of a link for it. */
+  /** The one route without a token: exchanges the code of a link for it. */
   async #exchange(exchange: ConsoleExchange): Promise<void> {
     if (exchange.method !== 'POST') throw new ConsoleError(405, 'method', 'Use POST');
     const { code } = JSON.parse(await readText(exchange, maxCodeBytes)) as { readonly code?: unknown };

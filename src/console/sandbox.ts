@@ -66,7 +66,7 @@ export class Sandbox {
     return `${sandboxOrigin}${this.#place?.path ?? ownPath}/${id}/`;
   }
 
-  /** Serves a request to the console if it has the name of the sandbox: under that name there is nothing else. */
+  /** Serves a request to the console if its Host is that of the sandbox, which serves nothing else. */
   takes(exchange: ConsoleExchange): boolean {
     const place = this.#place;
     if (place === undefined || exchange.get('host')?.toLowerCase() !== this.host) return false;
@@ -98,7 +98,7 @@ const headers = [
   ...['X-Content-Type-Options', 'nosniff'],
   ...['Referrer-Policy', 'no-referrer'],
   ...['Cache-Control', 'no-store'],
-  // Names of hosts are looked up by what the policy allows only.
+  // Only hosts that the policy allows may be resolved.
   ...['X-DNS-Prefetch-Control', 'off'],
 ];
 const plain = ['Content-Type', 'text/plain; charset=utf-8', ...headers];

@@ -1,4 +1,4 @@
-// The console of a server in this process: its traffic by an observer, calls by a client in memory with the principal
+// The console of a server in this process: an observer records its traffic, and an in-memory client calls it with the principal
 // `console`.
 
 import { connect, inMemory } from '../client/index.ts';

@@ -15,7 +15,7 @@ interface Followed {
 
 export class ResourceSubscriptions {
   readonly #clients: Clients;
-  /** By URI: one page or ten, the server is asked once. */
+  /** By URI: however many pages follow a resource, the server gets one subscription. */
   readonly #followed = new Map<string, Followed>();
   #version = 0;
 

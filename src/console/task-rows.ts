@@ -13,7 +13,7 @@ export function taskRow(record: TaskRecord, capture: Capture): TaskRow {
     tool,
     status: statusOf(record),
     ...(message === undefined ? {} : { message: capture.text(message).text }),
-    // The issuer comes before it.
+    // The owner key starts with the issuer.
     ...(owner === '' ? {} : { owner: owner.slice(owner.indexOf('\u0000') + 1) }),
     attempt,
     createdAt: new Date(createdAtMs).toISOString(),

@@ -74,7 +74,7 @@ function bodyOf(capture: Capture, body: unknown): string {
   const text = String(body);
   if (/^[\w.~-]+=/.test(text)) {
     const fields = Object.fromEntries(new URLSearchParams(text));
-    // Codes and verifiers are worth a token.
+    // A code or verifier can be exchanged for a token.
     const hidden = Object.fromEntries(
       Object.entries(fields).map(([name, value]) => [name, secretFields.has(name) ? '[redacted]' : value]),
     );

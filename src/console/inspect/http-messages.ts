@@ -1,5 +1,5 @@
-// The messages in HTTP bodies that are passed on: JSON as a whole, event streams event by event. Compressed bodies are
-// decompressed for this only.
+// The messages in HTTP bodies that the proxy passes on: JSON as a whole, event streams event by event. Compressed bodies are
+// decompressed in the copy only.
 
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -16,7 +16,7 @@ function textOf(message: IncomingMessage): Readable {
   const decode = Object.hasOwn(decoders, coding ?? '') ? decoders[coding as keyof typeof decoders] : undefined;
   if (decode === undefined) return message;
   const decoded = message.pipe(decode());
-  decoded.on('error', () => {}); // The receiver notices it as well; there is nothing to record.
+  decoded.on('error', () => {}); // The receiver reports it; there is nothing to record.
   return decoded;
 }
 

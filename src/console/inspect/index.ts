@@ -18,7 +18,7 @@ export { type AuthRecorder, recordAuthSteps } from './auth-steps.ts';
 export type { RunningProxy } from './proxy.ts';
 export { type CommandEnd, endLike } from './wrap.ts';
 
-/** What all of them accept. */
+/** Options of all these consoles. */
 export interface InspectConsoleOptions extends Pick<ConsoleAccessOptions, 'readOnly' | 'folder'> {
   /** Shows secrets. */
   readonly raw?: boolean;
@@ -38,7 +38,7 @@ export function inspectServer(target: Target, options: InspectServerOptions): Co
   return withRecording(new InspectSource({ target, label, connect, raw, version, ...(auth && { auth }) }), options);
 }
 
-/** A server among several. */
+/** One of several servers. */
 export interface InspectedServer extends Pick<InspectServerOptions, 'label' | 'connect' | 'auth'> {
   readonly target: Target;
 }
@@ -62,7 +62,7 @@ export interface WrappedCommand {
 /** Runs a server's command on our stdin, stdout and stderr. */
 export function inspectCommand(command: readonly string[], options: InspectConsoleOptions): WrappedCommand {
   const source = new RelaySource('relay', command.join(' '), options.raw === true);
-  // The recording first: a file that cannot be written must be known before the command starts.
+  // The recording comes first: if its file cannot be written, the command must not start.
   const console = withRecording(source, options);
   return { console, ended: wrapCommand(command, source.feed) };
 }

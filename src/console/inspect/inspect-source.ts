@@ -141,7 +141,7 @@ export class InspectSource implements ConsoleSource {
       handlers: { ...settings.handlers, ...(options.handlers?.roots && { roots: options.handlers.roots }) },
       ...(revision === undefined ? {} : { revision }),
       onMessage: (direction, text) => {
-        // First: a call learns the id of its request, by which it finds the entry.
+        // First, so that the call knows the id of its request when the entry appears.
         settings.onMessage?.(direction, text);
         // Seen from the server: what we send, it receives.
         recorder.record(direction === 'out' ? 'in' : 'out', text);
@@ -166,12 +166,12 @@ export class InspectSource implements ConsoleSource {
       this.#attempts = 0;
     } catch (error) {
       this.connection = { status: 'failed', target: label, reason: reasonOf(error) };
-      // A command that cannot be started does not start a second later either.
+      // A command that cannot be started is not tried again.
       if (typeof target === 'string' && /^(https?|wss?):/i.test(target)) this.#retry(() => this.#connect());
     }
   }
 
-  /** Over HTTP there is no connection: that the server is gone shows when it is called. */
+  /** Over HTTP there is no connection, so only a failed call shows that the server is down. */
   #failed(error: unknown): void {
     const isGone = error instanceof ClientError && goneCodes.has(error.code);
     if (isGone && this.connection.status === 'connected') this.#changed('lost', error);
@@ -199,7 +199,7 @@ export class InspectSource implements ConsoleSource {
       const { client } = await this.calls.clients.get();
       await client.ping({ timeoutMs: 10_000 });
     } catch (error) {
-      // A server that rejects the request is there.
+      // A server that rejects the request is reachable.
       if (!(error instanceof ClientError) || error.serverError?.code === undefined) {
         this.#retry(() => this.#restore());
         return;

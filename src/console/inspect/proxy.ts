@@ -1,5 +1,5 @@
 // An HTTP proxy for one server on a loopback port: passes requests and responses on as they are, and records the messages
-// in them. Paths are those of the server, so that what it says about its own paths holds here, too.
+// in them. Paths are those of the server, so the paths in its responses are valid here too.
 
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -30,7 +30,7 @@ export async function startProxy(target: URL, feed: Feed, port = 0): Promise<Run
   });
   server.removeAllListeners('error').on('error', () => {}); // A connection that could not be accepted; others go on.
   const own = { host: '127.0.0.1', port: bound, scheme: 'http' } as const;
-  // The server behind gets its own name as Host, so rebinding must be noticed here. It checks Origin by itself.
+  // The server gets its own name as Host, so DNS rebinding must be detected here. The server checks Origin.
   const hosts = new HostOriginCheck({ hosts: hostsOf(own), ownOrigins: new Set(), corsOrigins: new Set() });
   const peers = new ProxyPeers(feed);
   server.on('request', (request, response) => {
@@ -78,7 +78,7 @@ function forward(request: IncomingMessage, response: ServerResponse, target: URL
   response.on('close', () => outgoing.destroy());
 }
 
-/** All headers except those of the connection, in their order and with their letters. */
+/** All headers except those of the connection, in their order and with their capitalization. */
 function passedOn(rawHeaders: readonly string[]): string[] {
   const kept: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -109,7 +109,7 @@ class ProxyPeers {
     const sessionKeys = [...(typeof session === 'string' ? [`session ${session}`] : []), `path ${request.url}`];
     const ofSession = sessionKeys.map((key) => this.#recorders.get(key)).find((recorder) => recorder !== undefined);
     const stateless = request.headers['mcp-method'] === undefined ? undefined : `stateless ${address}`;
-    // Created with the first message: requests for metadata and probes are no peers.
+    // Created with the first message: requests for metadata and probes are not peers.
     let recorder = ofSession ?? (stateless === undefined ? undefined : this.#recorders.get(stateless));
     const find = (): Recorder => {
       recorder ??= new Recorder(this.#feed, this.#feed.peers.add({ transport: 'http', ...(address && { address }) }));

@@ -17,7 +17,7 @@ export function recordToFile({ feed, server }: ConsoleSource, path: string): () 
     for (const peer of feed.peers.changedSince(peerVersion)) lines.push(peerLine(peer));
     peerVersion = feed.peers.version;
     lines.push(entryLine(entry));
-    // Together, once the messages of this turn have been passed on.
+    // Written together, after the messages of this turn of the event loop have been passed on.
     if (lines.length > 0 && !isScheduled) {
       isScheduled = true;
       setImmediate(() => {
@@ -31,7 +31,7 @@ export function recordToFile({ feed, server }: ConsoleSource, path: string): () 
   return () => {
     if (!isOpen) return;
     unlisten();
-    // What became known of peers after their last message.
+    // Details of peers that became known after their last message.
     for (const peer of feed.peers.changedSince(peerVersion)) lines.push(peerLine(peer));
     write();
     isOpen = false;

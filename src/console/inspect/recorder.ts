@@ -45,7 +45,7 @@ export class Recorder {
   }
 }
 
-/** The message; undefined if it is not JSON. Of one that is too long to parse, only what pairs it with another. */
+/** The message; undefined if it is not JSON. Of a message that is too long to parse: its id and kind, to find its counterpart. */
 function parse(text: string): unknown {
   if (text.length > maxParsedChars) {
     const { id, isResponse } = findRejectedLineId(text.slice(0, idSearchBytes), text.slice(-idSearchBytes));

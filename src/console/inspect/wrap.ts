@@ -44,7 +44,7 @@ export function endLike({ code, signal }: CommandEnd): void {
   setTimeout(() => process.exit(1), 1_000);
 }
 
-/** Guarded, so that the command does not outlive us even if we are killed. It has a process group of its own for that. */
+/** The orphan guard ends the command even if we are killed. It needs a process group of its own for that. */
 function start(program: string, args: readonly string[]): ChildProcess {
   if (!canGuard) return spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const { file, args: guarded } = guardedCommand(program, args);
@@ -62,7 +62,7 @@ function relay(child: ChildProcess, recorder: Recorder): void {
   stdout.pipe(process.stdout, { end: false });
   stdout.on('data', (chunk: Buffer) => fromServer.push(chunk));
   stdout.on('end', () => fromServer.end());
-  // A pipe that is closed on one side of us is closed on the other side, too.
+  // When one side closes a pipe, the pipe to the other side is closed too.
   stdin.on('error', () => process.stdin.destroy());
   process.stdin.on('error', () => stdin.end());
   process.stdout.on('error', () => stdout.destroy());

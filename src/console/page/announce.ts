@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 
 export const announcement = signal('');
 
-/** At most one text in this time, so that a busy timeline does not talk all the time. */
+/** At most one text in this time, so that a busy timeline is not read aloud all the time. */
 const intervalMs = 2_000;
 let lastAt = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;

@@ -269,7 +269,7 @@ function AccessForm(): JSX.Element {
   );
 }
 
-/** The charts and their library are a file of their own. */
+/** The charts and their library are a separate file. */
 function MetricsLoader(): JSX.Element {
   const loaded = useSignal<ComponentType | undefined>(undefined);
   useEffect(() => {

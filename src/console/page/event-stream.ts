@@ -1,4 +1,4 @@
-// Reads an event stream from a fetch, because EventSource can not send an Authorization header.
+// Reads an event stream from a fetch, because EventSource cannot send an Authorization header.
 
 /** The data of each event, in order. */
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {

@@ -1,5 +1,5 @@
 // Follows the server's feed: messages for the timeline, updates of calls, the state of the connection. Connects again when
-// the server was away.
+// the server was unreachable.
 
 import { batch, signal } from '@preact/signals';
 import type { CallUpdate, ConnectionState, ConsoleState, FeedBatch, Rates, SubscriptionRow } from '../api.ts';
@@ -82,7 +82,7 @@ async function refreshState(): Promise<void> {
   try {
     state.value = await get<ConsoleState>('state');
   } catch {
-    // The feed is lost, too, and says so; it loads the state when it is back.
+    // The feed is lost too and shows that; it reloads the state when it reconnects.
   }
 }
 

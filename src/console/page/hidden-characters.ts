@@ -1,4 +1,4 @@
-// Characters that people do not see, made visible. Foreign text may hide instructions in them.
+// Characters that people do not see, made visible. Untrusted text may hide instructions in them.
 
 export interface TextPart {
   readonly text: string;

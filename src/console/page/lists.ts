@@ -32,7 +32,7 @@ async function load(of: string | undefined): Promise<void> {
 export function startLists(): void {
   effect(() => {
     listsVersion.value;
-    // A server that was away may offer something else.
+    // After a reconnect the server may offer other items.
     connection.value?.status;
     if (feedStatus.value === 'connected') void load(revision.value);
   });

@@ -19,7 +19,7 @@ export const screens: readonly { readonly name: ScreenName; readonly title: stri
   { name: 'about', title: 'About' },
 ];
 
-/** Always there for a server that runs here: without tasks, sessions or an audit log they say what is missing. */
+/** Always there for a server that runs here: without tasks, sessions or an audit log they show how to get them. */
 const always = new Set<ScreenName>(['tasks', 'sessions', 'audit']);
 
 /** Those that this server has. */

@@ -42,7 +42,7 @@ async function messageOf(response: Response): Promise<string> {
     const body = (await response.json()) as { error?: { message?: string } };
     if (typeof body.error?.message === 'string') return body.error.message;
   } catch {
-    // Not JSON: the status says enough.
+    // Not JSON, so only the status is reported.
   }
   return `The server responded with status ${response.status}.`;
 }

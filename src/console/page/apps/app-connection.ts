@@ -1,4 +1,4 @@
-// One app in its frame: opens the sandbox, connects its messages to the host, and lets the app call its server by way of the
+// One app in its frame: opens the sandbox, connects its messages to the host, and lets the app call its server through the
 // console. The frame shares nothing with this page: only messages of its window and its origin are read.
 
 import { effect, signal } from '@preact/signals';
@@ -13,11 +13,11 @@ import { type AppSettings, hostContext } from './host-context.ts';
 const maxEvents = 200;
 /** Messages wait this long, so that the timeline gets many with one request. */
 const recordMs = 100;
-/** Messages that wait. More are not in the timeline, which is said. */
+/** Messages that wait to be recorded. More are left out of the timeline, with a note. */
 const maxUnrecorded = 500;
 const minHeight = 60;
 const maxHeight = 4_000;
-/** The sandbox may be out of reach: a port of this machine that a tunnel does not forward. */
+/** After this time the sandbox counts as unreachable, for example because a tunnel does not forward its port. */
 const startMs = 10_000;
 
 /** Something that the app did, for its author. */
@@ -26,7 +26,7 @@ export interface AppEvent {
   readonly text: string;
 }
 
-/** What the app asks the user for. */
+/** A confirmation that the app needs from the user. */
 export interface AppQuestion {
   readonly text: string;
   readonly detail: string;
@@ -112,7 +112,7 @@ export class AppConnection {
     this.#isOver = true;
     this.question.value?.answer(false);
     const { moveBefore } = document.body as { moveBefore?: (node: Node, before: Node | null) => void };
-    // A frame that is moved in another way is loaded again.
+    // Only `moveBefore` moves a frame without reloading it.
     if (this.#frame.isConnected && moveBefore !== undefined) {
       this.#frame.hidden = true;
       moveBefore.call(document.body, this.#frame, null);

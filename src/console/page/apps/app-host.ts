@@ -5,7 +5,7 @@ export type Json = { readonly [key: string]: unknown };
 
 /** The only version so far; apps of the draft before it speak the same messages. */
 const protocolVersion = '2026-01-26';
-/** How long an app may take to end itself. */
+/** How long an app may take to shut down. */
 const teardownMs = 2_000;
 /** Requests of an app that are not answered yet. Stops an app from starting more than a server can run. */
 const maxOpen = 16;
@@ -62,7 +62,7 @@ const isId = (value: unknown): value is string | number => typeof value === 'str
 export class AppHost {
   readonly #options: AppHostOptions;
   #isInitialized = false;
-  /** Nothing is sent before the app has said that it is initialized. */
+  /** Messages that wait until the app has sent `ui/notifications/initialized`. */
   #queue: Json[] = [];
   #open = 0;
   #lastId = 0;
@@ -145,7 +145,7 @@ export class AppHost {
       case 'notifications/message':
         this.#options.log(params);
         return;
-      default: // Others are not known, so they are only in the timeline.
+      default: // Unknown notifications are only shown in the timeline.
     }
   }
 

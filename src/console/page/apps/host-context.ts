@@ -1,10 +1,10 @@
-// What an app is told about the console: theme, colours, size, language.
+// The host context for apps: theme, colours, size, language.
 
 import type { JsonObject } from '../../api.ts';
 import { theme } from '../theme.ts';
 import type { Json } from './app-host.ts';
 
-/** What the author of an app can switch, to see how it reacts. */
+/** Settings that the author of an app can change to see how it reacts. */
 export interface AppSettings {
   readonly theme: 'console' | 'light' | 'dark';
   /** In pixels; undefined: as wide as the page. */
@@ -20,7 +20,7 @@ export function themeOf(settings: AppSettings): 'light' | 'dark' {
   return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
 }
 
-/** Names of the extension, and our custom properties behind them. */
+/** CSS variables of the extension, and the custom properties of the console that they are set to. */
 const variables: Readonly<Record<string, string>> = {
   '--color-background-primary': '--surface',
   '--color-background-secondary': '--page',

@@ -1,4 +1,4 @@
-// The parts of a result by their kind. Foreign text is text, images are only `data:` of a known type and a limited size.
+// The parts of a result by their kind. Text is always a text node; images are only `data:` of a known type and a limited size.
 
 import type { JSX } from 'preact';
 import type { JsonObject } from '../../api.ts';

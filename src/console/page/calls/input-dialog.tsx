@@ -1,4 +1,4 @@
-// Dialogs for what a server asks during a call of this tab: a form, a URL to visit, a message of a model, roots.
+// Dialogs for the input requests of this tab's calls: a form, a URL to visit, a message of a model, roots.
 
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -106,11 +106,11 @@ function FormBody(props: BodyProps): JSX.Element {
     isTried.value = true;
     const issues = await post<Validated>('validate', { schema, argumentsText }).then(
       (validated) => validated.issues,
-      // A schema that can not be used here is no reason to keep the answer back.
+      // If the schema cannot be used here, the answer is sent without validation.
       () => [],
     );
     issueCount.value = issues.length;
-    // The first of them may be out of sight.
+    // The first invalid field may be scrolled out of view.
     if (issues.length > 0)
       requestAnimationFrame(() => document.querySelector<HTMLElement>('dialog [aria-invalid="true"]')?.focus());
     if (issues.length === 0) props.onSubmit({ action: 'accept', content: JSON.parse(argumentsText) as JsonObject });
@@ -135,7 +135,7 @@ function FormBody(props: BodyProps): JSX.Element {
   );
 }
 
-/** A choice of several options is shown as boxes, whether or not the schema says that they are different. */
+/** A choice of several options is shown as boxes, whether or not the schema has `uniqueItems`. */
 function withBoxes(schema: Schema): Schema {
   const properties = isSchema(schema['properties']) ? schema['properties'] : {};
   const entries = Object.entries(properties).map(([name, property]) => {

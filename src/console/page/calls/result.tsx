@@ -1,4 +1,4 @@
-// What became of a call: progress and log messages while it runs, then its result or error.
+// A call and its outcome: progress and log messages while it runs, then its result or error.
 
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
@@ -194,7 +194,7 @@ export function ResultText({ text, issues }: { text: string; issues?: readonly s
   );
 }
 
-/** An object; empty if the text is none. */
+/** The parsed object; empty if the text is not an object. */
 function parsed(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text);

@@ -7,7 +7,7 @@ import { announce } from '../announce.ts';
 import { visibleParts } from '../hidden-characters.ts';
 import { Icon } from './icons.tsx';
 
-/** Text of others: always a text node, hidden characters shown. */
+/** Untrusted text: always a text node, with hidden characters made visible. */
 export function Text({ text }: { text: string }): JSX.Element {
   const parts = visibleParts(text);
   return (
@@ -163,7 +163,7 @@ interface DialogProps {
   readonly wide?: boolean;
 }
 
-/** What a request brings; `reload` asks again. */
+/** The result of a request; `reload` repeats it. */
 export interface Loaded<Value> {
   readonly value: Value | undefined;
   readonly problem: string | undefined;

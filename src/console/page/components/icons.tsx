@@ -1,4 +1,4 @@
-// Icons, drawn as lines in the colour of the text. Decoration only: the text beside them says it.
+// Icons, drawn as lines in the colour of the text. Decoration only: the text beside an icon has its meaning.
 
 import type { JSX } from 'preact';
 

@@ -5,11 +5,11 @@ import { useMemo, useState } from 'preact/hooks';
 import { type Json, NumberText, parseJson } from '../forms/json-text.ts';
 import { Text } from './basics.tsx';
 
-/** Children of one value that are shown at once, and characters of one text. */
+/** How many children of a value, and characters of a text, are shown before "more". */
 const shownChildren = 100;
 const shownCharacters = 2_000;
 
-/** JSON text as a tree, or as it is if it is no JSON. */
+/** JSON text as a tree, or unchanged if it is not JSON. */
 export function JsonText({ text, depth = 3 }: { text: string; depth?: number }): JSX.Element {
   const parsed = useMemo(() => {
     try {

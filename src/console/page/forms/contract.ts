@@ -1,4 +1,4 @@
-// What the parts of a form tell each other.
+// The interfaces between the parts of a form.
 
 import type { JSX } from 'preact';
 import type { Field, FieldReader } from './field.ts';

@@ -23,7 +23,7 @@ export interface Branch {
 interface Common {
   readonly title?: string;
   readonly description?: string;
-  /** JSON text of the default; shown, never sent by itself. */
+  /** JSON text of the default; shown, but only sent if the user enters it. */
   readonly defaultText?: string;
   readonly nullable: boolean;
   /** Passwords and the like: typed hidden, not kept. */

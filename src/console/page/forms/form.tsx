@@ -21,7 +21,7 @@ export interface FormProps {
   /** How the server finds the schema. */
   readonly validate: Omit<ValidateRequest, 'argumentsText'>;
   readonly jsonLabel: string;
-  /** Called with each change: the JSON text; undefined while it is no JSON. */
+  /** Called with each change: the JSON text; undefined while it is not JSON. */
   readonly onChange: (text: string | undefined) => void;
   /** Issues that appear after an attempt to send, not while typing. */
   readonly showAll: boolean;
@@ -170,7 +170,7 @@ function useValidation(
       post<Validated>('validate', { ...request, argumentsText: text }, controller.signal).then(
         (validated) => onIssues(validated.issues),
         () => {
-          // What is shown belongs to an earlier text: asked again while this one is the newest.
+          // The issues shown belong to an earlier text, so validate again if this text is still the newest.
           if (triesLeft > 0 && !controller.signal.aborted) timer = setTimeout(ask, validateAgainMs);
         },
       );

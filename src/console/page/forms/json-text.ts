@@ -124,7 +124,7 @@ const words = [
   ['null', null],
 ] as const;
 
-/** JSON text of a value, indented by two spaces if `indent` is true. A number that is none becomes a string. */
+/** JSON text of a value, indented by two spaces if `indent` is true. An invalid number becomes a string. */
 export function formatJson(value: Json, indent = false, margin = ''): string {
   if (value instanceof NumberText) return isNumberText(value.text) ? value.text : JSON.stringify(value.text);
   if (value === null || typeof value !== 'object') return JSON.stringify(value);

@@ -5,7 +5,7 @@ export type Schema = { readonly [keyword: string]: unknown };
 export const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Keywords that a form can not show; such a part of a value is edited as JSON. */
+/** Keywords that a form cannot show; such a part of a value is edited as JSON. */
 const complex = [
   'if',
   'then',
@@ -55,7 +55,7 @@ function findAnchor(root: Schema, anchor: string): Schema | undefined {
   return undefined;
 }
 
-/** One schema in place of references and `allOf`. What can not be merged becomes a schema that is edited as JSON. */
+/** One schema in place of references and `allOf`. What cannot be merged becomes a schema that is edited as JSON. */
 export function flatten(schema: Schema, root: Schema, references = 0): Schema {
   if (references > maxReferences) return { unsupported: true };
   const { $ref, allOf, ...rest } = schema;
@@ -74,7 +74,7 @@ export function flatten(schema: Schema, root: Schema, references = 0): Schema {
   return result;
 }
 
-/** Both schemas at once. */
+/** A schema that requires both. */
 export function merge(a: Schema, b: Schema): Schema {
   const result: { [keyword: string]: unknown } = { ...a, ...b };
   for (const keyword of Object.keys(a)) {

@@ -1,4 +1,4 @@
-// What was entered into a form. From a value to the state of its fields and back; no DOM, so that it can be tested by itself.
+// What was entered into a form. From a value to the state of its fields and back; no DOM, so it can be tested without a browser.
 
 import type { Field, FieldReader } from './field.ts';
 import { equalJson, formatJson, isNumberText, type Json, NumberText } from './json-text.ts';
@@ -112,7 +112,7 @@ export function valueFrom(
   }
 }
 
-/** What a required field means while nothing was entered: only what the form already shows. */
+/** The value of a required field without input: only what the form already shows. */
 function emptyValue(field: Field, reading: Reading, depth: number): Json | undefined {
   if (field.kind === 'boolean' && !field.nullable) return false;
   if (field.kind === 'null') return null;

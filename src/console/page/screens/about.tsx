@@ -1,4 +1,4 @@
-// About: the configuration in effect and where each value comes from, and what each revision is told at the start.
+// About: the configuration in effect and where each value comes from, and how the server describes itself on each revision.
 
 import type { JSX } from 'preact';
 import type { About as AboutData } from '../../api.ts';
@@ -42,8 +42,8 @@ export function About(): JSX.Element {
         </section>
       )}
       {value !== undefined && value.descriptions.length > 0 && (
-        <section class="card" aria-label="What each revision is told">
-          <h2>What each revision is told</h2>
+        <section class="card" aria-label="Description by revision">
+          <h2>Description by revision</h2>
           <Tabs
             label="Revisions"
             tabs={value.descriptions.map((each) => ({

@@ -1,4 +1,4 @@
-// The audit log: search, whether its chain holds, and an export of the lines that are shown.
+// The audit log: search, whether its hash chain is intact, and an export of the lines that are shown.
 
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -9,7 +9,7 @@ import { dateTime, plural } from '../format.ts';
 import { route, setQuery } from '../router.ts';
 import { get } from '../server.ts';
 
-/** Fields that are shown first if a line has them; the rest opens. */
+/** Fields of a line that are always shown; the others are shown when it is opened. */
 const firstFields = ['at', 'time', 'principal', 'event', 'method', 'tool', 'name', 'outcome'];
 
 export function Audit(): JSX.Element {

@@ -78,7 +78,7 @@ function Followed({ uri }: { uri: string }): JSX.Element | null {
   return <Badge tone="good">{row.changes === 0 ? 'subscribed' : plural(row.changes, 'change')}</Badge>;
 }
 
-/** Subscribes and unsubscribes, and says what has changed since. A change is read at once if the user wants that. */
+/** Subscribes and unsubscribes, and shows the changes since then. On request, a changed resource is read immediately. */
 function Subscription({ uri, onChange }: { uri: string; onChange: () => void }): JSX.Element {
   const row = subscriptions.value.get(uri);
   const problem = useSignal<string | undefined>(undefined);

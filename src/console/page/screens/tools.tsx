@@ -47,8 +47,8 @@ function annotationsOf(tool: JsonObject): JsonObject {
 }
 
 /**
- * Only a tool that says so: by the specification each tool without annotations is destructive, and a dialog for every call
- * would be clicked away unread.
+ * Only if the annotation is set: by the specification a tool without annotations counts as destructive, and a dialog
+ * for every call would be clicked away unread.
  */
 const isDestructive = (tool: JsonObject): boolean => {
   const { readOnlyHint, destructiveHint } = annotationsOf(tool);

@@ -23,7 +23,7 @@ type Test = (subject: FilterSubject) => boolean;
 export interface Filter {
   /** False for an empty filter, which matches everything. */
   readonly isActive: boolean;
-  /** Words that mean nothing, for a message beside the field. */
+  /** Invalid words, for a message beside the field. */
   readonly problems: readonly string[];
   matches(subject: FilterSubject): boolean;
 }
@@ -72,14 +72,14 @@ function* words(query: string): Generator<Word> {
   }
 }
 
-/** The test of a word; a text says why it has none, undefined: a word that is being typed. */
+/** The test of a word; a text: why it is invalid; undefined: it is incomplete. */
 function testOf(key: string | undefined, operator: string | undefined, value: string): Test | string | undefined {
   if (key === undefined) return value === '' ? undefined : contains(value);
   if (key === 'ms' || key === 'code') return numberTest(key, operator as string, value);
   if (operator !== ':') return contains(`${key}${operator}${value}`);
   const test = tests[key];
   if (test !== undefined) return value === '' && key !== 'task' ? undefined : test(value);
-  // A text such as https://… or urn:x is no key.
+  // A text such as https://… or urn:x is not a key.
   return contains(`${key}:${value}`);
 }
 

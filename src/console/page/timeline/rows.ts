@@ -7,7 +7,7 @@ import type { Filter, FilterSubject } from './filter.ts';
 /** Messages and characters that the page keeps: a busy server must not fill the memory of the browser. */
 const maxEntries = 20_000;
 const maxCharacters = 64 * 1024 * 1024;
-/** Removed at once: enough that the cost per message stays small, and few enough that the page does not pause for it. */
+/** Removed together: enough to keep the cost per message small, and few enough that the page does not freeze. */
 const removedAtOnce = 250;
 
 export interface Row {
@@ -21,7 +21,7 @@ export interface Row {
   head?: Row;
   /** As it is shown: made once, since the list is made again with each frame. */
   shown?: ShownRow;
-  /** The filter that was last tried, and what it said. */
+  /** The filter that was last applied, and its result. */
   checked?: Filter;
   isMatch?: boolean;
 }
@@ -196,7 +196,7 @@ export class Rows {
 export const isErrorEntry = (entry: FeedEntry): boolean =>
   entry.kind === 'invalid' || entry.code !== undefined || (entry.outcome !== undefined && !fine.has(entry.outcome));
 
-/** Outcomes that are no errors. */
+/** Outcomes that are not errors. */
 const fine = new Set(['ok', 'cancelled', 'input-required', 'input_required', 'task', 'accepted']);
 
 export const isErrorRow = (row: Row): boolean =>

@@ -98,7 +98,7 @@ export function Timeline(): JSX.Element {
         </p>
         {rows.dropped > 0 && (
           <Badge tone="warning">
-            {plural(rows.dropped, 'message')} not received: they came too fast or are too old
+            {plural(rows.dropped, 'message')} not received: they arrived too fast or are too old
           </Badge>
         )}
         <p id="filter-problem" class="field-error">
