@@ -1,4 +1,4 @@
-// Where Redis is: one server, servers watched by Sentinel, or a cluster. The address is one URL, so that it fits into a
+// Where Redis is: one server, servers watched by Sentinel, or a cluster. The address is one URL, so that it can be one
 // setting; the password need not be in it.
 
 export interface RedisHost {

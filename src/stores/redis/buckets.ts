@@ -1,5 +1,5 @@
-// Rate limits that all processes share. Each decides by itself, at once, and exchanges what was used with the others through Redis
-// ten times a second, so a call asks nothing. A limit that must be exact is asked for on every call.
+// Rate limits that all processes share. Each process decides on its own, and exchanges the tokens used with the others
+// through Redis ten times a second, so a call does not wait for Redis. Only exact limits ask Redis on every call.
 
 import type { Logger } from '../../protocol/logger.ts';
 import type { RedisConnection } from './connection.ts';
@@ -16,7 +16,7 @@ export interface RedisBucket {
   readonly exact?: boolean;
 }
 
-/** How often the processes exchange what was used: the longest time in which each may admit requests of its own. */
+/** How often the processes exchange their counts. Until then, each may admit requests without knowing of the others. */
 const exchangeMs = 100;
 /** Without an exchange for this long, each process admits its share only. */
 const apartMs = 1_000;
@@ -45,8 +45,8 @@ const exchange: RedisScript = {
 };
 
 /**
- * Takes one token of every bucket, or none at all. KEYS: the buckets. ARGV: for each the time for one token, and how many it holds.
- * Returns how long to wait until all have one.
+ * Takes one token of every bucket, or none at all. KEYS: the buckets. ARGV: for each the time for one token, and how
+ * many it holds. Returns how long to wait until all have one.
  */
 const take: RedisScript = {
   text: `
@@ -68,7 +68,7 @@ const take: RedisScript = {
 interface State {
   /** When it will be full again, on the clock of `performance.now()`. */
   fullAtMs: number;
-  /** Tokens that were used here and are not in Redis yet. */
+  /** Tokens used here that Redis does not know of yet. */
   used: number;
   readonly intervalMs: number;
 }
@@ -82,7 +82,7 @@ export class RedisBuckets {
   readonly #states = new Map<string, State>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #exchangedAtMs = Number.NEGATIVE_INFINITY;
-  /** When something was used that has not been exchanged. */
+  /** When the oldest token was used that has not been exchanged. */
   #usedAtMs: number | undefined;
   #closed = false;
 
@@ -105,7 +105,7 @@ export class RedisBuckets {
   }
 
   #take(buckets: readonly RedisBucket[], nowMs: number): number {
-    // Apart from the others, each takes several tokens for one, so that all together stay within the limit.
+    // Without an exchange, each request costs one token for every process, so that all together stay within the limit.
     const weight = this.#isApart(nowMs) ? this.#processes() : 1;
     let waitMs = 0;
     for (const { key, intervalMs, burst } of buckets) {
@@ -151,7 +151,7 @@ export class RedisBuckets {
       this.#logger.debug('rate limits were not exchanged with other processes', { error });
     }
     this.#dropFull(performance.now());
-    // A bucket that is not used here is asked about when it is used again.
+    // A bucket that is not used here is exchanged when it is used again.
     const isNeeded = !this.#closed && [...this.#states.values()].some(({ used: more }) => more > 0);
     this.#timer = isNeeded ? setTimeout(() => void this.#exchange(), exchangeMs) : undefined;
     this.#timer?.unref();
@@ -164,7 +164,7 @@ export class RedisBuckets {
     const left = (await this.#redis.run(exchange, keys, args)) as readonly string[];
     const nowMs = performance.now();
     for (const [at, [, state]] of some.entries()) {
-      // What was used while Redis was asked comes on top.
+      // Plus the tokens that were used during the exchange.
       state.used -= counts[at] as number;
       state.fullAtMs = nowMs + Number(left[at]) + state.used * state.intervalMs;
     }

@@ -1,5 +1,5 @@
-// What processes send each other through Redis. Published messages are entries of one stream, those for one process are entries
-// of its mailbox, a stream of its own.
+// The messages that processes send each other through Redis. Published messages are entries of one stream, those for one
+// process are entries of its mailbox, a stream of its own.
 
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Json } from '../../protocol/model.ts';

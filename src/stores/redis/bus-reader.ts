@@ -1,4 +1,4 @@
-// Reads the messages for a process: what is published, and its mailbox, with one command that waits for both.
+// Reads the messages for a process: published ones and those in its mailbox, with one command that waits for both.
 
 import { monotonicMs } from '../../protocol/clock.ts';
 import type { Logger } from '../../protocol/logger.ts';
@@ -6,15 +6,15 @@ import { type BusEntry, type BusMessage, parseEntry, parseMessage } from './bus-
 import type { RedisConnection } from './connection.ts';
 import type { Reply } from './driver.ts';
 
-/** How long Redis waits for an entry before it replies that there is none: the sign that nothing was missed. */
+/** How long Redis waits for an entry before it replies that there is none, which shows that none was missed. */
 const blockMs = 250;
-/** Entries that are read at once. */
+/** Entries that one command reads. */
 const maxEntries = 1_000;
 
 const firstRetryMs = 50;
 const maxRetryMs = 1_000;
 
-/** Where a stream was read to. */
+/** How far a stream has been read. */
 interface Cursor {
   readonly key: string;
   id: string;
@@ -43,7 +43,7 @@ export class BusReader {
   freshAtMs = monotonicMs();
   #closed = false;
 
-  /** `last`: the newest published entry; what follows is received. */
+  /** `last`: the newest published entry; entries after it are received. */
   constructor(
     redis: RedisConnection,
     keys: { readonly stream: string; readonly mailbox: string },
@@ -119,7 +119,7 @@ export class BusReader {
     cursor.index = entry.index;
     if (!isNext) this.#receiver.gap();
     const last = cursor.numbers.get(entry.from) ?? 0;
-    // Its sender did not know that Redis had received it.
+    // A duplicate: its sender did not know that Redis had received it.
     if (entry.number <= last) return;
     cursor.numbers.set(entry.from, entry.number);
     if (message === undefined) return;

@@ -1,11 +1,11 @@
-// Sends the messages of a process: those of one turn of the event loop together, and in order. What could not be sent is sent
-// again, which may happen twice; readers notice that by the numbers.
+// Sends the messages of a process: those of one turn of the event loop together, and in order. Messages that could not be
+// sent are sent again. They may arrive twice; readers recognize duplicates by their numbers.
 
 import type { Logger } from '../../protocol/logger.ts';
 import { append, type BusMessage } from './bus-messages.ts';
 import type { RedisConnection } from './connection.ts';
 
-/** Entries of a stream that are kept: a process that was away for longer has missed some. */
+/** Entries of a stream that are kept: a process that was disconnected for longer has missed some. */
 const maxEntries = 10_000;
 /** How long a mailbox outlives the process that it belongs to. */
 export const mailboxMs = 60_000;
@@ -13,7 +13,7 @@ export const mailboxMs = 60_000;
 const maxEntryLength = 256 * 1024;
 /** How long it is stored there. */
 const largeMs = 60_000;
-/** What is sent at once: Redis serves nothing else meanwhile. */
+/** Messages in one script: Redis serves nothing else meanwhile. */
 const maxBatch = 200;
 /** Messages and characters that wait while Redis is not reachable; stops them from filling the memory. */
 const maxWaiting = 20_000;
@@ -45,7 +45,7 @@ export class BusWriter {
   #numbers = 0;
   #isSending = false;
   #closed = false;
-  /** All messages up to this number are in Redis, or were given up. */
+  /** All messages up to this number are in Redis, or were discarded. */
   sent = 0;
 
   /** `position`: that of the last published message that this process has received. */
@@ -72,7 +72,7 @@ export class BusWriter {
     return number;
   }
 
-  /** Tells the others that something is missing, instead of what is. */
+  /** Discards the waiting messages, and tells the other processes that some are missing. */
   #giveUp(): void {
     this.#logger.error('messages to other processes were discarded: Redis was not reachable for too long', {
       messages: this.#waiting.length,
@@ -97,7 +97,7 @@ export class BusWriter {
       }
       const last = batch.at(-1)?.number ?? 0;
       this.sent = Math.max(this.sent, last);
-      // Some may have been given up meanwhile.
+      // Some may have been discarded meanwhile.
       this.#waiting = this.#waiting.filter(({ number }) => number > last);
       this.#waitingLength = this.#waiting.reduce((sum, { text }) => sum + text.length, 0);
     }

@@ -1,5 +1,5 @@
-// The bus between processes on any number of machines, through streams of Redis. After a lost connection it continues where it was,
-// so nothing is missed; if that is not possible, it reports a gap.
+// The bus between processes on any number of machines, through streams of Redis. After a lost connection it continues
+// where it was, so nothing is missed; if that is not possible, it reports a gap.
 
 import { monotonicMs } from '../../protocol/clock.ts';
 import type { Logger } from '../../protocol/logger.ts';
@@ -111,7 +111,7 @@ export class RedisBus implements Bus {
     await this.#publishMessage({ type: 'joined' });
   }
 
-  /** The others have taken this process for one that has ended. What they did meanwhile has been read when this has. */
+  /** The others took this process for one that has ended. Once its own message is received, so is everything before it. */
   #rejoin(): void {
     const rejoin = ++this.#rejoins;
     this.#unknownSinceMs ??= this.freshAtMs;
@@ -194,7 +194,7 @@ export class RedisBus implements Bus {
     this.#leaveListeners.push(listener);
   }
 
-  /** How long ago everything that was published had certainly been received. */
+  /** How long it has been since all published messages were certainly received. */
   get ageMs(): number {
     return monotonicMs() - this.freshAtMs;
   }
@@ -275,7 +275,7 @@ export class RedisBus implements Bus {
   }
 
   #gap(): void {
-    // What was published and is missing is not received any more.
+    // The missing messages will not be received.
     for (const [number, resolve] of this.#published) {
       if (number > this.#writer.sent) continue;
       this.#published.delete(number);

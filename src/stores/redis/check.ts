@@ -1,4 +1,4 @@
-// What an operator should know about a Redis before a server depends on it.
+// Facts about a Redis that matter before a server depends on it.
 
 import { silentLogger } from '../../protocol/logger.ts';
 import { parseRedisAddress, showAddress } from './address.ts';
@@ -8,7 +8,7 @@ export interface RedisFacts {
   readonly address: string;
   readonly product: 'Redis' | 'Valkey';
   readonly version: string;
-  /** Whether all commands that a server uses are there. */
+  /** Whether it has all commands that a server uses. */
   readonly isSupported: boolean;
   /** `noeviction`, or what is evicted when the memory is full. */
   readonly evictionPolicy: string;

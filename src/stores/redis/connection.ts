@@ -25,7 +25,7 @@ export class RedisConnection {
   readonly #commandMs: number;
   /** Commands that were sent. */
   commands = 0;
-  /** A command has not been answered in time, and none has been answered since. */
+  /** A command has timed out, and none has been answered since. */
   #isSlow = false;
   readonly #loaded = new Set<RedisScript>();
   #closed = false;
@@ -54,7 +54,7 @@ export class RedisConnection {
     this.#commandMs = limits.commandTimeoutMs ?? 2_000;
   }
 
-  /** Reads something that a request waits for. Fails at once while Redis is slow or not reachable. */
+  /** Reads something that a request waits for. Fails immediately while Redis is slow or unreachable. */
   async lookUp(...args: readonly string[]): Promise<Reply> {
     if (this.#isSlow) throw wireErrors.storeUnavailable();
     return this.#within(this.#lookUpMs, args);
@@ -101,7 +101,7 @@ export class RedisConnection {
         this.#isSlow = true;
         reject(wireErrors.storeUnavailable(new Error(`Redis did not respond within ${ms} ms`)));
       };
-      // If this process was late itself, the reply has arrived and is read before this.
+      // If this process was blocked, the reply has arrived and is read before this.
       timer = setTimeout(() => setImmediate(giveUp), ms);
     });
     try {
@@ -120,14 +120,14 @@ export class RedisConnection {
   readonly #failed = (error: unknown): never => {
     this.#isSlow = false;
     const [, code] = (error instanceof Error && /^([A-Z]+) /.exec(error.message)) || [];
-    // Redis has replied that this program made a mistake; everything else passes.
-    if (code !== undefined && !passing.has(code)) throw error;
+    // Other error replies are bugs of this program; these errors are temporary.
+    if (code !== undefined && !temporaryErrors.has(code)) throw error;
     throw wireErrors.storeUnavailable(error);
   };
 }
 
 /** Errors of a Redis that is full, starting, failing over, or cannot save its data. */
-const passing: ReadonlySet<string> = new Set([
+const temporaryErrors: ReadonlySet<string> = new Set([
   ...['OOM', 'LOADING', 'MISCONF', 'BUSY'],
   ...['READONLY', 'MASTERDOWN', 'NOREPLICAS', 'CLUSTERDOWN', 'TRYAGAIN'],
 ]);

@@ -18,19 +18,19 @@ export interface DriverOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** A connection that is made again when it is lost. */
+/** A connection that reconnects when it is lost. */
 export interface Driver {
   /**
-   * Sends a command; those of one turn of the event loop are sent together. Rejects at once while there is no connection, and
+   * Sends a command; those of one turn of the event loop are sent together. Rejects immediately while there is no connection, and
    * when it is lost before the reply. `key`: any key of the command, by which a cluster finds the node.
    */
   send(args: readonly string[], key: string): Promise<Reply>;
   close(): void;
 }
 
-/** A server that does not respond for this long is connected to again. Longer than all commands take. */
+/** After this long without a response, the connection is replaced. Longer than any command takes. */
 const silenceMs = 5_000;
-/** How often an idle connection is used, so that it is not silent. */
+/** How often an idle connection is pinged, so that it does not exceed that time. */
 const pingMs = 1_000;
 const firstDelayMs = 50;
 const maxDelayMs = 2_000;
@@ -45,7 +45,7 @@ export async function connectRedis(options: DriverOptions): Promise<Driver> {
   const socket = {
     connectTimeout: silenceMs,
     socketTimeout: silenceMs,
-    // At first the reason is reported; later it is tried for ever, less and less often, and not by all processes at once.
+    // The first attempt reports why it failed. Later attempts go on forever, with growing, random delays.
     reconnectStrategy: (retries: number, cause: Error): number | Error =>
       isConnected ? Math.min(firstDelayMs * 2 ** retries, maxDelayMs) * (0.5 + Math.random() / 2) : cause,
     ...(address.tls ? { tls: true as const, ...tls } : {}),
@@ -69,11 +69,11 @@ export async function connectRedis(options: DriverOptions): Promise<Driver> {
       sentinelClientOptions: {
         ...(sentinelPassword === undefined ? {} : { password: sentinelPassword }),
         RESP: 2,
-        // They say nothing for long.
+        // They are silent for long.
         socket: { ...socket, socketTimeout: undefined },
       } as object,
       RESP: 2,
-      // Each of these takes a second.
+      // Each attempt takes a second.
       maxCommandRediscovers: 5,
       scanInterval: 1_000,
     });

@@ -1,5 +1,5 @@
-// Copies of the events of all processes: a Redis stream for each event stream of a session. What cannot be written is kept in memory
-// for a while and written later, in order.
+// Copies of the events of all processes: a Redis stream for each event stream of a session. Events that cannot be written
+// are kept in memory for a while and written later, in order.
 
 import type { Logger } from '../../protocol/logger.ts';
 import type { RequestId } from '../../protocol/model.ts';
@@ -14,7 +14,7 @@ const maxWaitMs = 250;
 /** Commands and characters that wait while Redis is not reachable; stops them from filling the memory. */
 const maxWaiting = 20_000;
 const maxWaitingLength = 32 * 1024 * 1024;
-/** Commands that are sent at once. */
+/** Commands that are sent together. */
 const maxBatch = 500;
 const retryMs = 200;
 
@@ -32,7 +32,7 @@ export class RedisEventLog implements SharedEventLog {
   #isWriting = false;
   #closed = false;
   readonly #waiters: { readonly until: number; readonly resolve: () => void }[] = [];
-  /** Streams of which some events could not be written: what follows is not written either. */
+  /** Streams of which some events could not be written: later ones are not written either. */
   readonly #incomplete = new Set<string>();
   /** Streams that have not ended: the requests that they answer, as JSON, and the last event. */
   readonly #open = new Map<string, { readonly requests: string; last: number }>();
@@ -137,7 +137,7 @@ export class RedisEventLog implements SharedEventLog {
         await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
         continue;
       }
-      // They may have been given up meanwhile.
+      // They may have been discarded meanwhile.
       if (this.#waiting[0] !== batch[0]) continue;
       this.#waiting = this.#waiting.slice(batch.length);
       this.#waitingLength -= batch.reduce((sum, command) => sum + lengthOf(command), 0);

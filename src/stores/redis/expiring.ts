@@ -1,5 +1,5 @@
-// `ExpiringStore` in Redis. A mark that cannot be stored is an error, so that what is to be used once is rejected while Redis is
-// not reachable.
+// `ExpiringStore` in Redis. A mark that cannot be stored is an error, so that single-use tokens are rejected while Redis is
+// unreachable.
 
 import type { Json } from '../../protocol/model.ts';
 import type { ExpiringStore } from '../../protocol/ports.ts';

@@ -47,7 +47,7 @@ export interface RedisOptions extends RedisTasksOptions, ConnectionLimits {
   readonly logger?: Logger;
 }
 
-/** What a server gets from Redis. */
+/** The parts of a server that Redis provides. */
 export interface RedisStores {
   /** The address without user and password, for messages. */
   readonly address: string;
@@ -72,7 +72,7 @@ export interface RedisStores {
   close(): Promise<void>;
 }
 
-/** Without news for this long the server is not ready: requests should be sent elsewhere. */
+/** If Redis has not responded for this long, the server is not ready, and requests should be sent elsewhere. */
 const maxAgeMs = 5_000;
 /** How long replicas may take. */
 const replicaMs = 1_000;

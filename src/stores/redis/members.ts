@@ -15,14 +15,15 @@ const renewMs = 500;
 const absentMs = 5_000;
 /** The same if Redis has lost its connection: one that was killed. A process that only lost the connection has a new one by then. */
 const disconnectedMs = 1_500;
-/** How long after `freshAtMs` of the bus it may be relied on. Until then the others must know this process. */
+/** How far ahead of the last renewal `freshAtMs` of the bus may be. Until then the others must know this process. */
 const reliedOnMs = 1_000;
 
 /**
  * Renews the entry of a process, and returns the epoch, whether the entry was still there, and the other processes: the name of
- * each, and where it runs if its entry is old. An entry: when it was renewed, the name of the server as JSON, digests of its keys,
- * and where the process runs, on one line each. KEYS: entries, epoch, mailbox. ARGV: process, name, digests, the rest, time after
- * which a process is absent, a new epoch, lifetime of the mailbox, time after which an entry is old.
+ * each, and where it runs if its entry is old. An entry: when it was renewed, the name of the server as JSON, digests
+ * of its keys, and where the process runs, on one line each. KEYS: entries, epoch, mailbox. ARGV: process, name,
+ * digests, the rest, time after which a process is absent, a new epoch, lifetime of the mailbox, time after which an
+ * entry is old.
  */
 const renew: RedisScript = {
   text: `
@@ -116,8 +117,8 @@ export class Members {
   }
 
   /**
-   * Renews the entry from now on, and reports the other processes each time. `onForgotten`: the others have taken this process for
-   * one that has ended.
+   * Renews the entry from now on, and reports the other processes each time. `onForgotten`: the others have taken this
+   * process for one that has ended.
    */
   start(onProcesses: (others: readonly string[]) => void, onForgotten: () => void): void {
     this.#onForgotten = onForgotten;

@@ -1,4 +1,4 @@
-// Scripts that Redis runs as one step. The keys of a deployment are on one node, so scripts may find keys by themselves.
+// Scripts that Redis runs as one step. The keys of a deployment are on one node, so scripts may use keys that are not in KEYS.
 
 import { createHash } from 'node:crypto';
 

@@ -1,6 +1,6 @@
 // `TaskStore` in Redis: tasks outlive processes, and all processes of a deployment share them. What a change does is in
-// engine/tasks/task-record.ts: it is computed here, and stored if nothing else has changed the task meanwhile. How durable a task is
-// depends on how Redis saves its data.
+// engine/tasks/task-record.ts: it is computed here, and stored if nothing else has changed the task meanwhile. How
+// durable a task is depends on how Redis saves its data.
 
 import { changeRecord } from '../../engine/tasks/task-record.ts';
 import type {
@@ -31,7 +31,7 @@ const maxBytesAtOnce = 8 * 1024 * 1024;
 const portion = 200;
 /** Tasks of a list that are read together. */
 const listed = 20;
-/** Stops a task that others change all the time from being tried for ever. */
+/** Stops an endless retry of a change to a task that other processes keep changing. */
 const maxAttempts = 100;
 
 const topic = 'tasks';
@@ -46,7 +46,7 @@ export class RedisTasks implements TaskStore {
   readonly #maxTasks: number;
   readonly #maxBytesTotal: number;
   readonly #listeners = new Set<(id: string) => void>();
-  /** Changed in this turn of the event loop. */
+  /** Tasks changed in this turn of the event loop. */
   readonly #changed = new Set<string>();
 
   /** `replicated`: called after a task was created or has ended. `now`: the clock of a test; -1: that of Redis. */
@@ -98,7 +98,7 @@ export class RedisTasks implements TaskStore {
       const existing = await this.read(what as string);
       if (existing !== undefined) return { existing };
     }
-    throw new Error('A task with the same key is created and ended all the time');
+    throw new Error('Tasks with the same key are created and end too fast to return one');
   }
 
   async read(id: string): Promise<TaskRecord | undefined> {
@@ -132,7 +132,7 @@ export class RedisTasks implements TaskStore {
       if (after.phase === 'ended') await this.#replicated();
       return after;
     }
-    throw new Error(`Other processes change task ${id} all the time`);
+    throw new Error(`Other processes keep changing task ${id}`);
   }
 
   async #replace(before: TaskRecord, after: TaskRecord): Promise<Reply> {
@@ -179,7 +179,7 @@ export class RedisTasks implements TaskStore {
 
   async list({ owner, tool, phase, after, limit }: TaskQuery): Promise<TaskPage> {
     const key = owner === undefined ? this.#key('all') : this.#ofOwner(owner);
-    // What is not a position starts behind the last task.
+    // An invalid cursor starts after the last task.
     let before = after === undefined ? '+inf' : `(${/^\d{1,15}$/.test(after) ? after : 0}`;
     const tasks: TaskRecord[] = [];
     let last = '';

@@ -1,5 +1,5 @@
-// The last good copy: once a day the database is read in full, and only if every page is sound does the copy beside
-// it give way to a new one. A damaged database never replaces it, and nothing here ever deletes either.
+// The last good copy: once a day the database is checked in full, and only if every page is intact is the copy beside
+// it replaced by a new one. A damaged database never replaces it, and nothing here ever deletes either.
 
 import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { Database } from './database.ts';
@@ -10,7 +10,7 @@ import { check, checkRows } from './integrity.ts';
 export interface CopyOptions {
   /** A younger copy is kept. Default one day. */
   readonly everyMs?: number;
-  /** Larger databases are left to the operator's own backup, since copying stops everything else. Default 64 MiB. */
+  /** Larger databases need a backup of the operator's own, since copying blocks everything else. Default 64 MiB. */
   readonly maxBytes?: number;
 }
 
@@ -40,7 +40,7 @@ export async function refreshBackup({ file, copy }: Database, options: CopyOptio
   return true;
 }
 
-/** SQLite leaves a vacuumed copy to the operating system; a copy that is to replace another must be on the disk. */
+/** SQLite leaves a vacuumed copy to the operating system; a copy that replaces another must be on disk first. */
 function syncFile(file: string): void {
   const descriptor = openSync(file, 'r+');
   try {

@@ -1,4 +1,4 @@
-// The checksum that every kept row carries, and the check of all of them. SQLite notices damage to its own structures,
+// The checksum of every stored row, and the check of all rows. SQLite notices damage to its own structures,
 // not a flipped byte in what they hold: without this, such a byte would be served as if a caller had written it.
 
 import { crc32 } from 'node:zlib';
@@ -6,28 +6,28 @@ import type { SqliteConnection, SqlRow } from './driver.ts';
 
 /** CRC-32 finds every damage of up to 32 bits in a row, and costs less than a microsecond for a short one. */
 export function checksumOf(...values: readonly (string | number)[]): number {
-  // Texts are JSON, which holds no raw line break, so that no two rows give the same text here.
+  // Texts are JSON, which holds no raw line break, so different rows give different texts here.
   return crc32(values.join('\n'));
 }
 
-/** That of a note, begun with its owner's key: damage must not give a note to another owner either. */
+/** The checksum of a note. It covers the owner's key, so that damage cannot give a note to another owner. */
 export function noteChecksum(ownerKey: string, note: unknown): number {
   // Damage to the header of a row can turn a text into something else.
   return typeof note === 'string' ? crc32(note, crc32(ownerKey)) : Number.NaN;
 }
 
-/** The first of several notes whose checksum is another; -1 when there is none. */
+/** The index of the first note whose checksum does not match; -1 if all match. */
 export function findDamagedNote(ownerKey: string, notes: readonly string[], checksums: readonly string[]): number {
   const begun = crc32(ownerKey);
   return notes.findIndex((note, index) => crc32(note, begun) !== Number(checksums[index]));
 }
 
-/** That of all notes of an owner, joined by commas, newest first. */
+/** The checksum of all notes of an owner, joined by commas, newest first. */
 export function listChecksum(joined: string): number {
   return crc32(',', crc32(joined));
 }
 
-/** What is known of a list: how long it is in UTF-8, a comma behind every note, and its checksum where that is known. */
+/** The length of a list in UTF-8, with a comma after every note, and its checksum if it is known. */
 export interface ListSum {
   readonly listBytes: number;
   readonly listChecksum: number | undefined;
@@ -68,16 +68,16 @@ function power(bytes: number): number {
   return result;
 }
 
-/** That of a row of `owners`. */
+/** The checksum of a row of `owners`. */
 export function ownerChecksum(row: SqlRow): number {
   const { number, key, last_note, notes, characters, bytes, list_bytes, list_checksum, counter } = row;
-  // Written out, since every call of a tool that keeps something comes by here.
+  // Written out, since every call that stores a note or counter runs this.
   return crc32(
     `${number}\n${key}\n${last_note}\n${notes}\n${characters}\n${bytes}\n${list_bytes}\n${list_checksum}\n${counter}`,
   );
 }
 
-/** That of a row of `tasks`: everything but `due` and `lease_until`, which are renewed for many rows at once. */
+/** The checksum of a row of `tasks`, without `due` and `lease_until`, which are renewed for many rows together. */
 export function taskChecksum(row: SqlRow): number {
   const { id, service, owner, tool, dedupe, phase, created, updated, expires, holder, version, fence, state } = row;
   return checksumOf(
@@ -86,7 +86,7 @@ export function taskChecksum(row: SqlRow): number {
   );
 }
 
-/** That of a row of `task_parts`. */
+/** The checksum of a row of `task_parts`. */
 export function taskPartChecksum(row: SqlRow): number {
   const { task, kind, position, value } = row;
   return checksumOf(`${task}\n${kind}\n${position}`, String(value));
@@ -96,10 +96,10 @@ interface Table {
   readonly name: string;
   /** What identifies a row. */
   readonly key: readonly string[];
-  /** What its checksum is made of besides. */
+  /** The other columns that its checksum covers. */
   readonly columns: readonly string[];
   checksum(row: SqlRow): number;
-  /** A damaged row affects one note or one task, which says so when it is read; the rest can be used. */
+  /** A damaged row affects one note or one task, which fails when it is read; the rest can be used. */
   readonly checkedWhenRead?: true;
 }
 
@@ -110,7 +110,7 @@ const plain = (name: string, key: readonly string[], ...rest: readonly string[])
   checksum: (row) => checksumOf(...[...key, ...rest].map((column) => row[column] as string | number)),
 });
 
-/** The tables that once had no checksums, and how their rows are summed up. */
+/** The tables of versions without checksums, and how the checksum of a row is computed. */
 const firstTables: readonly Table[] = [
   {
     name: 'owners',
@@ -167,7 +167,7 @@ function* batchesOf(db: SqliteConnection, { name, key, columns }: Table): Genera
   }
 }
 
-/** Gives every row its checksum, for databases of a time when there were none. */
+/** Gives every row its checksum, for databases of earlier versions. */
 export function addChecksums(db: SqliteConnection): void {
   for (const table of firstTables) {
     const where = table.key.map((column) => `${column} = ?`).join(' and ');

@@ -1,6 +1,7 @@
-// One connection to the database of a data folder: opened with care, read at once, written in groups. Durable means
+// One connection to the database of a data folder: opened with checks, read synchronously, written in groups. Durable means
 // durable: a write resolves after its transaction is on the disk, so neither kill -9 nor a power cut takes back what was
-// acknowledged. SQLite commits to its write-ahead log, and log-sync.ts syncs the log. What the tables mean is described in notes.ts, records.ts, expiring.ts.
+// acknowledged. SQLite commits to its write-ahead log, and log-sync.ts syncs the log. What the tables mean is described
+// in notes.ts, records.ts, expiring.ts.
 
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -84,7 +85,7 @@ export class Database {
     this.#pollMs = options.pollMs ?? 250;
   }
 
-  /** Opens the database of a folder, making both where they do not exist. Fails with a `StoreError` that says what to do. */
+  /** Opens the database of a folder, creating both if they do not exist. Fails with a `StoreError` that says what to do. */
   static async open(folder: string, options: DatabaseOptions = {}, sync?: Sync): Promise<Database> {
     const file = join(folder, 'mooring.db');
     let db: SqliteConnection | undefined;
@@ -107,7 +108,7 @@ export class Database {
     return statement;
   }
 
-  /** Reads now; only while another process recovers the file is there something to wait for. */
+  /** Reads synchronously, unless another process is recovering the file. */
   read<T>(work: () => T): T | Promise<T> {
     const reason = this.#unusable();
     if (reason !== undefined) throw reason;
@@ -160,7 +161,7 @@ export class Database {
 
   /**
    * Runs `work` in a transaction, together with all other writes of the same turn, and resolves once
-   * it is durable. Work that throws a `StoreError` before it wrote anything fails by itself; any other error fails, and
+   * it is durable. If work throws a `StoreError` before it wrote anything, only that work fails; any other error fails, and
    * undoes, the whole group.
    */
   write<T>(work: () => T): Promise<T> {
@@ -188,7 +189,7 @@ export class Database {
     return damagedNoteError(this.file, what, existingCopyOf(this.file));
   }
 
-  /** What is in use of the file, pages that were freed left out. Only reads its header. */
+  /** The size of the data without free pages. Only reads the header of the file. */
   usedBytes(): number {
     const number = (pragma: string): number => Number(this.statement(`pragma ${pragma}`).get()?.[pragma]);
     return (number('page_count') - number('freelist_count')) * number('page_size');
@@ -246,7 +247,7 @@ export class Database {
     else setTimeout(start, waitMs);
   }
 
-  /** One transaction for all that waits, and one sync of the disk for several of them: what makes durable writes cheap. */
+  /** Runs all waiting writes in one transaction. Several transactions share one sync, which makes durable writes cheap. */
   #commit(): void {
     try {
       this.#db.exec('begin immediate');
@@ -295,7 +296,7 @@ export class Database {
     return this.#scheduled || this.#syncing > 0;
   }
 
-  /** Another process writes: come back soon, at a moment of one's own so that two do not keep meeting. */
+  /** Another process writes: try again soon, after a random delay, so that two processes do not keep colliding. */
   #waitForLock(error: unknown): void {
     const now = performance.now();
     const late = this.#queue.filter((write) => write.deadline <= now);
@@ -335,7 +336,7 @@ export class Database {
   }
 }
 
-/** Notes are private: no other user of the machine may read folder or file. Both stay as they are where they exist. */
+/** Notes are private: no other user of the machine may read folder or file. If they exist, their permissions stay unchanged. */
 function createPrivately(folder: string, file: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   // Never open an existing database beside SQLite: closing it would drop the locks this process holds on it.

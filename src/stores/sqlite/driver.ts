@@ -1,5 +1,5 @@
-// The one place that loads SQLite: `node:sqlite` where Node has it (22.13 and later), else the drop-in of the same
-// API. Loaded on first use, since a server without data should not pay for it. Only the calls we make are named here.
+// The one place that loads SQLite: `node:sqlite` where Node has it (22.13 and later), otherwise a package with the same
+// API. Loaded on first use, since a server without data should not pay for it. Only the functions that we use are declared here.
 
 /** A prepared statement. Values are text, numbers or null; everything else is stored as JSON. */
 export interface Statement {
@@ -25,7 +25,7 @@ interface Driver {
 
 let loading: Promise<Driver> | undefined;
 
-/** Opens a database file, which is made where it does not exist. */
+/** Opens a database file, creating it if it does not exist. */
 export async function connectSqlite(file: string): Promise<SqliteConnection> {
   loading ??= loadDriver();
   const { DatabaseSync } = await loading;
@@ -47,14 +47,14 @@ async function loadDriver(): Promise<Driver> {
   }
 }
 
-/** Node calls the module experimental on stderr; the few calls above have not changed since it appeared. */
+/** Hides Node's warning on stderr that the module is experimental; the functions above have not changed since it appeared. */
 function quietly<T>(load: () => T): T {
   const { emitWarning } = process;
   process.emitWarning = () => {};
   try {
     return load();
   } catch {
-    return undefined as T; // Node 20 and 22.12 throw or know nothing; the drop-in follows.
+    return undefined as T; // Node 20 and 22.12 throw or return nothing; the package is used instead.
   } finally {
     process.emitWarning = emitWarning;
   }

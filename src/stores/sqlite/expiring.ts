@@ -72,7 +72,7 @@ export class SqliteExpiringStore implements ExpiringStore {
   }
 
   /**
-   * What has expired goes with the next write, so the table holds little more than what is alive. A damaged entry stays,
+   * Each write deletes expired entries, so the table has little more than the valid ones. A damaged entry stays,
    * since its time may be wrong, and is reported when it is read.
    */
   #sweep(): void {
@@ -84,7 +84,7 @@ export class SqliteExpiringStore implements ExpiringStore {
   }
 }
 
-/** Entries that one write clears away: bounds the cost after a long pause. */
+/** Expired entries that one write deletes: bounds the cost after a long pause. */
 const maxSwept = 1_000;
 
 function isWhole({ key, value, expires, checksum }: SqlRow): boolean {

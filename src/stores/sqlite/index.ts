@@ -20,7 +20,7 @@ export interface DataFolderOptions extends DatabaseOptions, SqliteNotesOptions, 
   readonly logger?: Logger;
 }
 
-/** What a server keeps, once the folder is open. */
+/** The stores of an open data folder. */
 export interface DataFolder {
   /** The database file, for messages. */
   readonly file: string;
@@ -35,7 +35,7 @@ export interface DataFolder {
   close(): Promise<void>;
 }
 
-/** Opens the data folder, making it where it does not exist; fails with a `StoreError` that says what to do. */
+/** Opens the data folder, creating it if it does not exist; fails with a `StoreError` that says what to do. */
 export async function openDataFolder(folder: string, options: DataFolderOptions = {}): Promise<DataFolder> {
   const { logger, backupAfterMs = 30_000 } = options;
   const database = await Database.open(folder, options);

@@ -1,4 +1,4 @@
-// Whether the files of a database are whole, and still the ones that were opened. What is in them is checksum.ts.
+// Checks that the files of a database are complete, and still the ones that were opened. Their rows are checked by checksum.ts.
 
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { findDamagedRow } from './checksum.ts';
@@ -17,7 +17,7 @@ export function existingCopyOf(file: string): string | undefined {
   return existsSync(copy) ? copy : undefined;
 }
 
-/** A file beside the database that shows that there is one: an emptied database cannot. */
+/** A file beside the database that records that there was data, which an emptied database cannot show. */
 const markerOf = (file: string): string => `${file}-marker`;
 
 /**
@@ -35,7 +35,7 @@ export function rejectEmptied(file: string): void {
     throw damaged(file, `it is missing, while its write-ahead log ${file}-wal is there`);
 }
 
-/** Leaves the marker; one that is there stays. */
+/** Creates the marker, unless it exists. */
 export function markAsUsed(file: string): void {
   try {
     const text = `mooring.db beside this file has held data since ${new Date().toISOString()}.\n`;
@@ -46,7 +46,7 @@ export function markAsUsed(file: string): void {
 }
 
 /**
- * Rejects a file that is shorter than its header and its log say. True when the log may hold what is missing, as after
+ * Rejects a file that is shorter than its header and its log say. True if the log may contain the missing part, as after
  * a crash in the middle of a checkpoint: then only a check of every page shows it.
  */
 export function isShort(db: Preparing, file: string): boolean {
@@ -81,9 +81,9 @@ function sizeOf(path: string): number | undefined {
 }
 
 /**
- * Checks whether the paths of a database still lead to the files that are open. They do not when they were deleted
- * or replaced, or when another process has removed the log because it did not see our locks. Whatever is written
- * then ends up in files without a name, and is gone with this process.
+ * Checks whether the paths of a database still lead to the files that are open. They do not if they were deleted
+ * or replaced, or if another process has removed the log because it did not see our locks. Whatever is written
+ * then goes to files without a name, and is lost when this process ends.
  */
 export class OpenFiles {
   readonly #paths: readonly string[];

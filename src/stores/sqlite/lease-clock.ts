@@ -1,4 +1,4 @@
-// Notices that the wall clock jumped forward: leases that seem to have ended may have holders that only slept.
+// Notices that the wall clock jumped forward: leases that seem to have ended may have holders that were only suspended.
 
 import { monotonicMs } from '../../protocol/clock.ts';
 
@@ -6,8 +6,8 @@ import { monotonicMs } from '../../protocol/clock.ts';
 const toleranceMs = 5_000;
 
 /**
- * Tells whether leases can be trusted to have ended. After a forward jump (a machine that slept, a corrected clock) every
- * lease looks over, although its holder runs on; holders get the time of one lease to renew theirs.
+ * Decides whether leases have really ended. After a forward jump (a machine that slept, a corrected clock) every
+ * lease seems to have ended, although its holder still runs, so holders get the time of one lease to renew theirs.
  */
 export class LeaseClock {
   readonly #wall: () => number;

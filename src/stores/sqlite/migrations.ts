@@ -112,7 +112,7 @@ export function versionOf(db: SqliteConnection): number {
 }
 
 /**
- * Brings a database up to date in one transaction; another process that does the same is waited for by the caller. Tests
+ * Brings a database up to date in one transaction; the caller waits for another process that does the same. Tests
  * stop at an earlier version.
  */
 export function migrate(db: SqliteConnection, file: string, to = schemaVersion): void {

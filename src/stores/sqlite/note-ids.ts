@@ -3,7 +3,7 @@
 /** First and last id. */
 export type IdRange = readonly [number, number];
 
-/** Where in 1 … last the numbers are whose digits begin with `prefix`, largest first. */
+/** The ranges within 1 … last of numbers whose digits begin with `prefix`, largest first. */
 export function idRanges(last: number, prefix: string): IdRange[] {
   const ranges: IdRange[] = [];
   if (prefix === '') ranges.push([1, last]);

@@ -1,4 +1,4 @@
-// Lists of notes as one text, put together by SQLite and compared with checksums before they are used. Adding and
+// Lists of notes as one text, assembled by SQLite and compared with checksums before they are used. Adding and
 // deleting is notes.ts.
 
 import { findDamagedNote, listChecksum } from './checksum.ts';
@@ -18,8 +18,8 @@ export class NoteLists {
 
   /** The list for a query; call it within `Database.read`. */
   list(name: string, query: NoteQuery): NoteList {
-    // Owner and notes are read one after the other; another process may have written in between, so what does not fit
-    // together is checked once more in one transaction.
+    // Owner and notes are read one after the other; another process may have written in between, so a mismatch
+    // is checked once more in one transaction.
     return (
       this.#tryList(name, query) ??
       this.#db.snapshot(() => this.#tryList(name, query)) ??
@@ -100,7 +100,7 @@ export class NoteLists {
     throw this.#db.damagedNote(idOf(damaged) === undefined ? 'a note' : `note ${idOf(damaged)}`);
   }
 
-  /** The list as a whole is damaged: names the note, where it is one of them and not one that is missing. */
+  /** The list is damaged: names the damaged note, unless a note is missing. */
   #fail(name: string, what: string): never {
     const owner = this.#owners.find(name);
     if (owner !== undefined) this.#checked(owner.key, gather(newest), [owner.number, -1]);
@@ -117,7 +117,7 @@ export function idOf(json: string): string | undefined {
   return /^\{"id":"(\d+)"/.exec(json)?.[1];
 }
 
-/** Between notes that are compared one by one: JSON has no raw control characters, so that no note contains it. */
+/** Between notes that are compared one by one: JSON has no raw control characters, so no note contains it. */
 const separator = '\u001e';
 
 const newest = 'select id, note, checksum from notes where owner = ? order by id desc limit ?';

@@ -1,5 +1,5 @@
-// Notes and counters, kept apart by owner. A note is stored as the JSON it is shown as, so that a long list is put
-// together by SQLite itself and no text is changed on its way.
+// Notes and counters, separate for each owner. A note is stored as the JSON that clients get, so that SQLite can
+// assemble a long list, and no text is changed on the way.
 
 import { checksumOf, noteChecksum, prependToList } from './checksum.ts';
 import type { Database } from './database.ts';
@@ -93,7 +93,7 @@ export class SqliteNotes {
     }
   }
 
-  /** Deletes a note; resolves when that is durable, with whether there was one. Its id is not used again. */
+  /** Deletes a note; resolves when that is durable, to whether it existed. Its id is not used again. */
   delete(owner: string, id: string): Promise<boolean> {
     return this.#db.write(() => {
       const known = this.#owners.find(owner);
@@ -126,7 +126,7 @@ export class SqliteNotes {
     return rows.map((row) => row['tag'] as string);
   }
 
-  /** One note as JSON; undefined when this owner has none of that id. */
+  /** One note as JSON; undefined if this owner has no note with that id. */
   get(owner: string, id: string): Awaitable<string | undefined> {
     const number = noteNumber(id);
     if (number === undefined) return undefined;
@@ -139,7 +139,7 @@ export class SqliteNotes {
         .get(key, number);
       if (row === undefined) return undefined;
       const note = row['note'] as string;
-      // The id is part of the note, so that a note under another one's id is noticed as well.
+      // The id is part of the note, so a note in the row of another id is detected too.
       if (isWhole(key, row) && idOf(note) === id) return note;
       throw this.#db.damagedNote(`note ${id}`);
     });
@@ -257,7 +257,7 @@ function tagTextsOf(json: string): string[] {
   return [...new Set(tags)].map((tag) => JSON.stringify(tag));
 }
 
-/** What a note counts for: its JSON, and its tags once more for the table that finds notes by them. */
+/** The size of a note: its JSON, and its tags again for the table that finds notes by tag. */
 function bytesOf(json: string, tagTexts: readonly string[]): number {
   return tagTexts.reduce((sum, tag) => sum + Buffer.byteLength(tag), Buffer.byteLength(json));
 }

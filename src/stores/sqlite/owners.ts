@@ -39,7 +39,7 @@ export class Owners {
     const inserted = this.#db.statement('insert into owners (key) values (?) returning number').get(key);
     const nothing = { lastNote: 0, notes: 0, characters: 0, bytes: 0, listBytes: 0, listChecksum: 0, counter: 0 };
     const owner = { number: Number(inserted?.['number']), key, ...nothing };
-    // At once: the caller may find the store full, but the row stays and needs its checksum.
+    // Saved now, because the row needs its checksum even if the caller then finds the store full.
     this.save(owner);
     return owner;
   }

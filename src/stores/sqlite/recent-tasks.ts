@@ -1,4 +1,4 @@
-// Tasks that were read lately, as they are on the disk: clients poll, and most polls find what the last one found.
+// Recently read tasks, as they are on disk: clients poll, and most polls find what the last one found.
 
 import type { TaskRecord } from '../../engine/tasks/task-store.ts';
 import type { Database } from './database.ts';

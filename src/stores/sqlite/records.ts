@@ -1,4 +1,4 @@
-// Small JSON values by kind and key, for packs that must remember a few things: the registry of workers and its like.
+// Small JSON values by kind and key, for packs that store a little state, such as the registry of workers.
 
 import type { Json } from '../../protocol/model.ts';
 import { checksumOf } from './checksum.ts';

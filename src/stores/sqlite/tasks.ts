@@ -85,7 +85,7 @@ export class SqliteTasks implements TaskStore {
     return row && { record: this.#load(row), bytes: Number(row['bytes']) };
   }
 
-  /** A change is shown when it is on the disk: an outcome that was read must not be taken back by a power cut. */
+  /** A change is returned only when it is on disk: a power cut must not undo an outcome that a client has read. */
   #whenSynced(read: ReadTask | TaskRecord | undefined): TaskRecord | undefined | Promise<TaskRecord | undefined> {
     if (read === undefined) return undefined;
     if (!('bytes' in read)) return this.#unlessExpired(read);
@@ -124,7 +124,7 @@ export class SqliteTasks implements TaskStore {
     const none = await this.#db.read(
       () => this.#db.statement(`select 1 ${which} limit 1`).get(this.#clock.now(), names) === undefined,
     );
-    // Most of the time nothing is due, and looking needs no lock.
+    // Most of the time nothing is due, and this query needs no lock.
     if (none) return [];
     return this.#db.write(() => {
       const now = this.#clock.now();
@@ -173,7 +173,7 @@ export class SqliteTasks implements TaskStore {
     where('owner = ?', owner === undefined ? undefined : JSON.stringify(owner));
     where('tool = ?', tool === undefined ? undefined : JSON.stringify(tool));
     where('phase = ?', phase);
-    // What is not a position starts behind the last task.
+    // An invalid cursor starts after the last task.
     where('number < ?', after === undefined ? undefined : /^\d{1,15}$/.test(after) ? Number(after) : 0);
     const listed = await this.#db.read(() =>
       this.#db.snapshot(() => {
@@ -181,7 +181,7 @@ export class SqliteTasks implements TaskStore {
           .statement(`select ${selected} from tasks where ${conditions.join(' and ')} order by number desc limit ?`)
           .all(...values, limit + 1);
         const page = withinBytes(rows.slice(0, limit));
-        // A damaged task is not in the list; reading it says why.
+        // A damaged task is not in the list; reading it reports the damage.
         const tasks = page.flatMap((row) => this.#decode(row) ?? []);
         return page.length === rows.length ? { tasks } : { tasks, next: String(page.at(-1)?.['number']) };
       }),
