@@ -45,7 +45,7 @@ function assertPrivateFolder(directory: string): void {
   );
 }
 
-/** A folder that cannot be read is reported with a better message when the log is opened. */
+/** If the folder cannot be read, opening the log reports it with a better message. */
 function lookAt(directory: string): { readonly mode: number } | undefined {
   try {
     return statSync(directory, { throwIfNoEntry: false });

@@ -80,7 +80,7 @@ function snippetsFor(url: string | undefined, authenticated: boolean): { title: 
   }));
 }
 
-/** Prints where the console is. At any log level: the link is of no use in a log. */
+/** Prints where the console is. Printed at any log level, because the user needs the link. */
 export async function announceConsole(
   console: Console,
   title: string,
@@ -90,7 +90,7 @@ export async function announceConsole(
   await logger.flush();
   const link = console.link(new URL(url).origin);
   process.stderr.write(`console on ${link}\n`);
-  // Without a token there is nothing that a file could keep.
+  // Without a token there is no link to store.
   if (console.token !== undefined) tryAnnounceRunning(title, link);
 }
 
@@ -134,7 +134,7 @@ function common(
   };
 }
 
-/** Looking is recorded where users are authenticated; what is called or changed always is. */
+/** Viewing is recorded only where users are authenticated; calls and changes always are. */
 function recordInto(audit: AuditLog, what: 'all' | 'changes'): NonNullable<ConsoleOptions['record']> {
   return ({ user, action, details }) => {
     if (what === 'changes' && (action === 'view' || action === 'export')) return;

@@ -15,7 +15,7 @@ export interface HealthPart extends Health {
 
 export type HealthCheck = () => Health | Promise<Health>;
 
-/** A check that hangs must not block health_check. */
+/** Stops a check that hangs from blocking health_check. */
 const maxCheckMs = 2_000;
 
 /** The checks of one server. */

@@ -18,7 +18,7 @@ import { UsageError } from './usage-error.ts';
 
 export { recordAuthSteps } from '../console/inspect/index.ts';
 
-/** What all kinds accept. */
+/** Options of all kinds. */
 export interface InspectSettings {
   readonly port: number;
   readonly open: boolean;
@@ -42,7 +42,7 @@ export function inspectTarget(
   return untilStopped(console, settings);
 }
 
-/** A server among several that are inspected. */
+/** One of several servers to inspect. */
 export interface InspectedTarget extends NamedTarget {
   readonly connect: ConnectOptions;
   readonly auth: AuthRecorder | undefined;

@@ -12,7 +12,7 @@ const where = 'MOORING_TOKEN, --token';
 /** `TOKEN` or `NAME:TOKEN`: a token has no colon (RFC 6750 §2.1), so this is unambiguous. */
 const pattern = /^(?:([\w.@+-]{1,64}):)?([A-Za-z0-9._~+/-]*=*)$/;
 
-/** The entries of tokens given by value. A name may have several tokens, so that one can replace the other. */
+/** The entries of tokens given by value. A name may have several tokens, for rotation. */
 export function readLiteralTokens(tokens: readonly string[]): TokenEntry[] {
   const entries = tokens.map(readLiteralToken);
   const names = new Map<string, string>();

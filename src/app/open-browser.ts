@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 
-/** Without a desktop nothing happens; the address was printed. */
+/** Without a desktop this does nothing; the address has been printed. */
 export function openBrowser(url: string, platform: NodeJS.Platform = process.platform): void {
   const { command, args } = openerFor(url, platform);
   const child = spawn(command, args, { stdio: 'ignore', detached: true, shell: false });

@@ -1,4 +1,4 @@
-// Opens what a server stores outside of its own memory: in Redis, in the data folder, or in the process that started the workers.
+// Opens the stores of a server outside of its memory: in Redis, in the data folder, or in the process that started the workers.
 
 import type { StreamLogger } from '../logging/logger.ts';
 import type { ResolvedSettings } from './config/resolve.ts';
@@ -37,7 +37,7 @@ export async function openState(
   return openPersistentState({ key, previousKeys, profile, folder: dataDir, bus: worker?.bus }, logger);
 }
 
-/** What workers share without a configured key: it lasts as long as the process that started them. */
+/** The state that workers share without a configured key. It lasts as long as the process that started them. */
 async function workerState(worker: Worker, tasks: PersistentStatePack): Promise<PersistentStatePack> {
   const { store, bus } = worker;
   return {

@@ -1,4 +1,4 @@
-// Addresses without encryption: which of them are on this machine or in its local network, and what may be sent there.
+// Addresses without encryption: which are on this machine or in its local network, and whether tokens may be sent to them.
 
 import { BlockList, isIP } from 'node:net';
 import { UsageError } from './usage-error.ts';
@@ -23,8 +23,8 @@ export function plainReach(url: string): PlainReach | undefined {
 }
 
 /**
- * Tokens over plain HTTP can be read and used by everyone on the way, so only this machine gets them, or a host for which
- * the user has allowed it.
+ * Tokens over plain HTTP can be read and used by anyone on the path, so they are sent only to this machine, or to a
+ * host for which the user has allowed it.
  */
 export function requireSafeCredentials(url: string, hasCredentials: boolean, allowed: boolean): void {
   const reach = plainReach(url);

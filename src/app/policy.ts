@@ -31,7 +31,7 @@ export async function openPolicy(
   }
 }
 
-/** The settings limited to what the policy allows. Throws a `UsageError` for explicit settings beyond it. */
+/** The settings limited to what the policy allows. Throws a `UsageError` for explicit settings that exceed it. */
 export function boundSettings(settings: Settings, policy: CompiledPolicy): Settings {
   const { files, sandbox, network } = policy;
   const roots = files === undefined ? settings.roots : boundRoots(settings.roots, files.read);

@@ -1,5 +1,6 @@
-// Reloads the settings while the server runs (SIGHUP): tokens, policy and certificate take effect at once, and everything that was
-// opened with a revoked token ends. Other changes need a restart and are logged. On an error nothing changes.
+// Reloads the settings while the server runs (SIGHUP): tokens, policy and certificate take effect immediately, and
+// everything that was opened with a revoked token ends. Other changes need a restart and are logged. On an error
+// nothing changes.
 
 import type { Logger } from '../protocol/logger.ts';
 import type { HttpServer } from '../transports/http.ts';
@@ -27,7 +28,7 @@ export async function reload(running: Running, served: Pick<HttpServer, 'revoke'
   try {
     next = await readSettings(running.asked);
     admitting = authentication && authenticationOf(next, authentication);
-    // Last, because it takes effect at once.
+    // Last, because it takes effect immediately.
     await replaceCertificate(running, next, served);
   } catch (error) {
     const why = (error as Error).message.replaceAll('\n', '; ');
@@ -58,7 +59,7 @@ function authenticationOf({ settled }: ReadSettings, previous: LiveAuthenticatio
   return createAuthentication(auth, http as HttpSettings, previous) ?? noTokens;
 }
 
-/** Reads the certificate again, also from the same files. To begin or end with TLS needs a restart. */
+/** Reads the certificate again, even if its files have the same names. Turning TLS on or off needs a restart. */
 async function replaceCertificate(
   { started }: Running,
   { settled }: ReadSettings,

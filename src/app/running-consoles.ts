@@ -1,5 +1,5 @@
-// The consoles of this user that run now: each has a file with its link in the runtime folder, which only the user can read.
-// Clients hide what a server prints, so "mooring console" is how the console beside a pipe is found.
+// The running consoles of this user. Each writes its link to a file in the runtime folder that only the user can read.
+// Clients hide the output of a server, so "mooring console" finds the console of a server on stdio.
 
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,12 +29,12 @@ export function announceRunning(title: string, link: string): void {
   process.once('exit', () => removeQuietly(file));
 }
 
-/** The same, for a console that works without it. */
+/** The same, but a failure is ignored. */
 export function tryAnnounceRunning(title: string, link: string): void {
   try {
     announceRunning(title, link);
   } catch {
-    // The link was printed; only "mooring console" does not know it.
+    // The link has been printed; only "mooring console" cannot find it.
   }
 }
 
@@ -54,7 +54,7 @@ export function runningConsoles(): readonly RunningConsole[] {
       return [];
     }
     try {
-      // A file of another user might lead anywhere.
+      // A file of another user could contain any link.
       if (process.getuid !== undefined && lstatSync(fileOf(pid)).uid !== process.getuid()) return [];
       return [JSON.parse(readFileSync(fileOf(pid), 'utf8')) as RunningConsole];
     } catch {
@@ -63,12 +63,12 @@ export function runningConsoles(): readonly RunningConsole[] {
   });
 }
 
-/** A file of another user cannot be removed, and is not used either. */
+/** A file of another user cannot be removed, and is never used. */
 function removeQuietly(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // Left alone.
+    // The file stays.
   }
 }
 

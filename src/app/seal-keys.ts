@@ -1,4 +1,4 @@
-// The keys of the configuration as the keys of one profile: a session of one profile is not valid in another one with the same key.
+// Derives the keys of a profile from the configured keys: a session of one profile is not valid in another with the same key.
 
 import { createHmac } from 'node:crypto';
 import { isWeak } from '../protocol/seal-key.ts';

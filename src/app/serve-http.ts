@@ -25,7 +25,7 @@ export interface HttpRun {
   readonly logger: StreamLogger;
   /** This process as one of several that share the port. */
   readonly worker?: Worker | undefined;
-  /** Options of what replicas share. */
+  /** Options for the state that replicas share. */
   readonly shared?: HttpOptions | undefined;
   /** Prints how to connect clients even without a terminal. */
   readonly showSetup: boolean;
@@ -37,7 +37,7 @@ export interface HttpRun {
 export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
   const { profile, ready, settled, authentication, logger, showSetup, worker } = run;
   const http = settled.settings.http as HttpSettings;
-  // A profile may have an address and a path of its own.
+  // A profile may have its own address and path.
   const place: HttpOptions = { ...defaults(http), ...ready.http, ...chosen(settled) };
   let listening: string | undefined;
   const address = (): string | undefined => listening;
@@ -187,13 +187,13 @@ function requireAuthentication({ host = '127.0.0.1', authenticate, allowUnauthen
   );
 }
 
-/** Printed at any log level: programs wait for this line. */
+/** Printed at any log level: programs that start the server wait for this line. */
 export function announce(text: string, fields: Readonly<Record<string, unknown>>, logger: StreamLogger): void {
   if (logger.enabled('info')) logger.info(text, fields);
   else process.stderr.write(`${text}\n`);
 }
 
-/** The error of listening, with what to do. */
+/** Explains an error of listening, with what to do. */
 export function explainListenError(cause: unknown, { host, port }: Pick<HttpOptions, 'host' | 'port'>): unknown {
   switch ((cause as NodeJS.ErrnoException | undefined)?.code) {
     case 'EADDRINUSE':

@@ -30,7 +30,7 @@ import type { Worker } from './workers/worker.ts';
 export interface ServeOptions extends SettingsInput {
   /** Prints how to connect clients once the server listens on HTTP. */
   readonly showSetup?: boolean;
-  /** Servers to offer: nothing else with the profile `gateway`, otherwise besides what the profile has. */
+  /** Servers to offer besides those of the profile; the profile `gateway` offers nothing else. */
   readonly gateway?: GatewayInput & { readonly view?: string };
 }
 
@@ -53,7 +53,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   const worker =
     workers === undefined ? undefined : await (await import('./workers/worker.ts')).joinWorkers(processLogger);
   const logger = worker?.logger ?? processLogger;
-  // Workers do not repeat them.
+  // Only once, not in every worker.
   if (worker === undefined) for (const note of [...settled.notes, ...unusedFlags(settled)]) logger.notice(note);
   if (workers !== undefined && worker === undefined) {
     const { serveWithWorkers } = await import('./workers/serve-workers.ts');
@@ -62,7 +62,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
     return serveWithWorkers({ workers, oneProcess, settled, showSetup, logger });
   }
   const profile = await row.load();
-  // A worker that stays connected would not end.
+  // The process of a connected worker would not end.
   await closeOnFailure(worker, () => serveProfile({ options, started, profile, worker, logger }));
 }
 

@@ -1,7 +1,7 @@
 // The settings of a server, after defaults, configuration file, environment and flags are merged.
 // Contract only; config/resolve.ts fills it in.
 
-/** Everything a profile may need to know. Paths are absolute. */
+/** All settings of a server. Paths are absolute. */
 export interface Settings {
   readonly profile: string;
   /** Folder for notes, counters, audit files and the worker registry. */
@@ -93,7 +93,7 @@ export interface HttpSettings {
   readonly metricsPath: string | undefined;
   /** How long requests are still served after SIGTERM, while `/readyz` reports 503. */
   readonly drainDelayMs: number;
-  /** How many processes serve. Undefined: this one, without others. */
+  /** The number of worker processes. Undefined: this process serves. */
   readonly workers?: number | 'auto' | undefined;
   /** Absent: plain HTTP. */
   readonly tls?: TlsSettings | undefined;
@@ -110,7 +110,7 @@ export interface RedisSettings {
   readonly url: string;
   readonly password: string | undefined;
   readonly passwordFile: string | undefined;
-  /** What keys begin with. */
+  /** The prefix of all keys. */
   readonly prefix: string | undefined;
   readonly waitReplicas: number;
   /** How long known sessions are served while it cannot be reached. */

@@ -18,7 +18,7 @@ export interface ClientSnippet {
   readonly text: string;
 }
 
-/** What to copy, for each client. Tokens are placeholders, because this ends up in logs. */
+/** The text to copy for each client. Tokens are placeholders, because the text may end up in logs. */
 export function clientSnippets(url: string, authenticated: boolean): ClientSnippet[] {
   const header = authenticated ? `, "headers": { "Authorization": "Bearer <token>" }` : '';
   const codex = authenticated ? '\nbearer_token_env_var = "MOORING_TOKEN"' : '';

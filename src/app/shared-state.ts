@@ -1,4 +1,5 @@
-// State that replicas on several machines share through Redis: sessions, messages, events, tasks, rate limits. Loaded only with --store.
+// State that replicas on several machines share through Redis: sessions, messages, events, tasks, rate limits. Loaded
+// only with --store.
 
 import { readFileSync } from 'node:fs';
 import type { StreamLogger } from '../logging/logger.ts';
@@ -28,7 +29,7 @@ export async function openSharedState(
   const http: HttpOptions = {
     sharedEventLog,
     monitors: [monitor],
-    // A limit is above 0; this one is over at once.
+    // A limit must be above 0; this one has passed as soon as it starts.
     limits: { maxStaleMs: settings.maxStaleMs || Number.MIN_VALUE },
   };
   return {

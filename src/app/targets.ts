@@ -50,8 +50,8 @@ export async function findTarget(named: string, configFile: string | undefined):
 }
 
 /**
- * Resolves the words of a command that accepts several servers. Words that are each a URL, a name, a profile or a command line
- * in quotes are servers; others are one command line that was not quoted. No words: all servers of the configuration file.
+ * Resolves the words of a command that accepts several servers. If each word is a URL, a name, a profile or a command line
+ * in quotes, they are servers; otherwise they are one unquoted command line. No words: all servers of the configuration file.
  */
 export async function findTargets(
   words: readonly string[],

@@ -26,10 +26,10 @@ export interface PersistentStatePack extends Pack<Server> {
   close(): Promise<void>;
 }
 
-/** Whether tasks are stored in the data folder: where it is used anyway, or was chosen. Otherwise they are in memory. */
+/** Whether tasks are stored in the data folder: if the profile uses it anyway, or --data is set. Otherwise they are in memory. */
 export function keepsTasks({ settings, values }: ResolvedSettings): boolean {
   if (settings.http?.key !== undefined || profiles[settings.profile]?.keepsData === true) return true;
-  // A gateway has pins and lists in it.
+  // A gateway stores pins and lists in it.
   if (settings.profile === gatewayProfile) return true;
   return (values.get('data')?.origin.from ?? 'default') !== 'default';
 }
@@ -39,12 +39,12 @@ export function hasTasks({ catalog }: Server): boolean {
   return [...catalog.tools.values()].some(({ task }) => task !== undefined);
 }
 
-/** Part of the line that is logged at the start: tasks that end with the server. */
+/** A field of the log line at the start, if tasks end with the server. */
 export function taskFields(server: Server, settled: ResolvedSettings): { readonly tasks?: string } {
   return hasTasks(server) && !keepsTasks(settled) ? { tasks: 'only in memory' } : {};
 }
 
-/** Whether the tasks of a server are kept going. */
+/** The health of tasks: whether they are renewed and recovered. */
 export async function taskHealth({ tasks }: Server): Promise<Health> {
   if (await tasks.isHealthy()) return { status: 'ok' };
   return { status: 'failed', detail: 'the store of tasks does not work; see the log' };
@@ -68,7 +68,7 @@ class FolderTaskStore implements TaskStore {
   readonly #logger: Logger;
   readonly #listeners = new Set<(id: string) => void>();
   #opening: Promise<DataFolder> | undefined;
-  /** Once it is open. */
+  /** Undefined until the folder is open. */
   #tasks: TaskStore | undefined;
   #unwatch: (() => void) | undefined;
 
@@ -78,7 +78,7 @@ class FolderTaskStore implements TaskStore {
   }
 
   create: TaskStore['create'] = async (record) => (await this.#open()).create(record);
-  // Without a promise once the folder is open: clients poll.
+  // Not a promise once the folder is open, because clients poll often.
   read: TaskStore['read'] = (id) => (this.#tasks === undefined ? this.#readLater(id) : this.#tasks.read(id));
   change: TaskStore['change'] = async (...given) => (await this.#existing())?.change(...given) ?? 'gone';
   claim: TaskStore['claim'] = async (...given) => (await this.#existing())?.claim(...given) ?? [];

@@ -8,7 +8,7 @@ import { UsageError } from './usage-error.ts';
 
 export { createToken, type TokenEntry } from '../security/auth/index.ts';
 
-/** The entries of a file; none when it does not exist. */
+/** The entries of a file; none if it does not exist. */
 export function readTokens(file: string): TokenEntry[] {
   if (!existsSync(file)) return [];
   try {
@@ -45,7 +45,7 @@ export function revokeToken(file: string, id: string): void {
   write(file, left);
 }
 
-/** Written atomically, readable only for the owner. */
+/** Written atomically, readable only by the owner. */
 function write(file: string, tokens: readonly TokenEntry[]): void {
   requireFolder(dirname(file), 'The token file');
   const fresh = `${file}.${process.pid}`;

@@ -58,7 +58,7 @@ function clineEntry(server: ClientConfigEntry): Readonly<Record<string, unknown>
 
 function opencodeFile(scope: Scope, at: Platform, folder: string, name: string): string {
   const join = joinFor(at);
-  // Also on macOS and Windows.
+  // The same path on macOS and Windows.
   return scope === 'project'
     ? join(folder, name)
     : join(at.env['XDG_CONFIG_HOME'] || join(at.home, '.config'), 'opencode', name);

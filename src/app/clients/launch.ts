@@ -19,7 +19,7 @@ export interface LaunchOptions {
   readonly script?: string;
 }
 
-/** The arguments of `mooring` that serve a profile. Without "serve" the first one would be read as a command. */
+/** The arguments of `mooring` that serve a profile. Without "serve", the profile would be parsed as a command. */
 export function serveArguments({ profile, args }: Pick<LaunchOptions, 'profile' | 'args'>): string[] {
   return ['serve', ...(profile === undefined ? [] : [profile]), ...anchored(args)];
 }

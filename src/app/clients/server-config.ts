@@ -14,7 +14,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 export interface WrittenServer {
   readonly name: string;
   readonly section: readonly string[];
-  /** The entry as written; anything, if the file is wrong. */
+  /** The entry as written; of any type if the file is invalid. */
   readonly written: unknown;
 }
 

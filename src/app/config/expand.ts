@@ -41,7 +41,7 @@ export function expandVariables(value: unknown, env: Readonly<Record<string, str
   return { value: walk(value, []), unset, expanded };
 }
 
-/** A path as one key for sets. */
+/** A path as one text, for use as a key. */
 export function formatPointer(path: readonly (string | number)[]): string {
   return path.map(String).join('\0');
 }

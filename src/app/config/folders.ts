@@ -45,7 +45,7 @@ export function auditLocation(file: string): { readonly directory: string; reado
   return { directory: dirname(file), name: basename(file).replace(/\.jsonl?$/, '') };
 }
 
-/** Where the client keeps sign-ins, as `client/auth` has it; said again here because that loads all of OAuth. */
+/** Where the client stores sign-ins. The same path as in `client/auth`, which is not imported because it loads all of OAuth. */
 export function credentialFile(at: Platform): string {
   if (at.platform === 'win32') {
     return win32.join(set(at.env['LOCALAPPDATA']) ?? win32.join(at.home, 'AppData', 'Local'), 'mooring', credentials);
@@ -56,7 +56,7 @@ export function credentialFile(at: Platform): string {
 }
 const credentials = 'credentials.json';
 
-/** The XDG rules: a value that is not absolute is to be ignored. */
+/** The XDG rules: a value that is not absolute is ignored. */
 function absolute(path: string | undefined): string | undefined {
   return path !== undefined && posix.isAbsolute(path) ? path : undefined;
 }

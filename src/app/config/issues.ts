@@ -1,4 +1,4 @@
-// What is wrong in a configuration file: where it is, and what was probably meant.
+// Errors in a configuration file: their position, and suggestions for mistyped names.
 
 import type { Issue } from '../../schema/index.ts';
 import { type JsonNode, nodeAt } from '../text/jsonc.ts';

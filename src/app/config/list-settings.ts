@@ -8,7 +8,7 @@ export interface SettingLine {
   readonly name: string;
   readonly value: string;
   readonly from: string;
-  /** It differs from the default. */
+  /** Whether it differs from the default. */
   readonly changed: boolean;
 }
 

@@ -74,7 +74,7 @@ export async function resolveSettings(input: SettingsInput): Promise<ResolvedSet
 
 /** Whether the profile enables the audit log. */
 function isAudited({ profile, enable }: Settings): boolean {
-  // It starts programs and passes calls on.
+  // The gateway starts programs and passes calls on.
   if (profile === gatewayProfile) return true;
   const audited = (Object.hasOwn(profiles, profile) ? profiles[profile] : undefined)?.audited ?? [];
   return audited === 'always' || audited.some((feature) => enable[feature]);
@@ -217,7 +217,7 @@ function toSettings(values: SettingValues): Settings {
   };
 }
 
-/** Both files or none: with only one, the server would be served without TLS, or not at all. */
+/** Both files or none: one of them is of no use without the other. */
 function tlsOf(values: SettingValues): TlsSettings | undefined {
   const cert = values.get('http.tls.cert')?.value as string | undefined;
   const key = values.get('http.tls.key')?.value as string | undefined;

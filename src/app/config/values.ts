@@ -73,7 +73,7 @@ function parsePort(text: string, where: string): number {
   throw new UsageError(`${where} must be a number from 0 to 65535, not ${JSON.stringify(text)}`);
 }
 
-/** More processes than this are a mistake. */
+/** More processes than this must be a typing error. */
 export const maxCount = 256;
 
 function parseCount(text: string, where: string): number | 'auto' {
@@ -83,7 +83,7 @@ function parseCount(text: string, where: string): number | 'auto' {
   throw new UsageError(`${where} must be a number from 1 to ${maxCount}, or auto, not ${JSON.stringify(text)}`);
 }
 
-/** Milliseconds of eleven days; more is a mistake. */
+/** Eleven days in milliseconds; more must be a typing error. */
 export const maxInteger = 999_999_999;
 
 function parseInteger(text: string, where: string): number {

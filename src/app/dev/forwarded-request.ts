@@ -46,7 +46,7 @@ export class ForwardedRequest {
     return this.#isStream && this.#hasEvents;
   }
 
-  /** Forwards the request. Resolves when the response begins, or when there will be none. */
+  /** Forwards the request. Resolves when the response begins, or when it is certain that there is none. */
   send(server: ListeningServer): Promise<void> {
     return new Promise((resolve) => this.#send(server, resolve));
   }
@@ -87,7 +87,7 @@ export class ForwardedRequest {
     this.#pipe(reply);
   }
 
-  /** The stream is open again, on a server that may have other lists. */
+  /** The stream is open again, on a restarted server whose lists may have changed. */
   #continue(reply: IncomingMessage, lists: readonly List[]): void {
     if (reply.statusCode !== 200) {
       this.#response.end();
@@ -115,7 +115,7 @@ export class ForwardedRequest {
     reply.on('error', () => {}); // As for the request.
   }
 
-  /** The client has got the acknowledgement of its subscription from the server before. */
+  /** Skips the acknowledgement, which the client already got from the server before the restart. */
   #pipeAfterAcknowledgement(reply: IncomingMessage): void {
     let text = '';
     const read = (chunk: Buffer): void => {
@@ -131,7 +131,7 @@ export class ForwardedRequest {
     reply.on('error', () => {});
   }
 
-  /** The process that it was sent to is being replaced. A stream goes on, and so does a request that was not sent yet. */
+  /** The process that it was sent to is being replaced. A stream continues, and so does a request that was not sent yet. */
   interrupt(message: string): void {
     if (this.#sent === undefined) return;
     this.#sent.destroy();
@@ -166,7 +166,7 @@ export class ForwardedRequest {
     this.#response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
   }
 
-  /** The client has gone. */
+  /** The client has disconnected. */
   close(): void {
     this.#sent?.destroy();
   }

@@ -1,6 +1,6 @@
 // The HTTP server of `mooring dev --http`: forwards requests to the process of the server, on a port of its own. While
 // that process is replaced, requests wait and event streams stay open; then the streams are opened again on the new one,
-// and their clients are told that lists changed. Sessions outlive the process because their ids are sealed with our key.
+// and their clients are notified that lists changed. Sessions outlive the process because their ids are sealed with our key.
 
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -28,7 +28,7 @@ export class HttpFront implements ProcessLink {
   #starting: ListeningServer | undefined;
   /** The same when streams are open on it. */
   #server: ListeningServer | undefined;
-  /** Why requests fail at once; undefined while the server runs or is about to. */
+  /** The error for all requests; undefined while the server runs or is about to. */
   #stopped: string | undefined;
 
   constructor(onCall: (call: RelayedCall) => void) {
@@ -52,7 +52,7 @@ export class HttpFront implements ProcessLink {
     this.#stopped = undefined;
     const now = Date.now();
     const state = [...this.#state.values()].filter(({ expiresAtMs }) => expiresAtMs > now);
-    // A process that ends at once is reported by its exit.
+    // A process that ends before it listens is reported by its exit.
     child.send({ url: this.#url, key: this.#key, state } satisfies FrontMessage, () => {});
     child.on('message', (message) => {
       if (isCurrent()) this.#receive(message as ServerMessage);
@@ -127,7 +127,7 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> 
       chunks.push(chunk as Buffer);
     }
   } catch {
-    return undefined; // The client has gone.
+    return undefined; // The client has disconnected.
   }
   return Buffer.concat(chunks);
 }

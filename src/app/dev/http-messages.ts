@@ -1,9 +1,9 @@
-// What `mooring dev --http` and the process of the server tell each other.
+// The messages between `mooring dev --http` and the server process.
 
 import type { Json } from '../../protocol/model.ts';
 import type { RelayedCall } from './relay.ts';
 
-/** Lists whose changes clients are told about. */
+/** Lists whose changes clients are notified of. */
 export const lists = ['tools', 'resources', 'prompts'] as const;
 export type List = (typeof lists)[number];
 

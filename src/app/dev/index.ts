@@ -41,7 +41,7 @@ export async function serveDev(file: string, listener: DevListener): Promise<voi
   await (await serveStdio(relay, { logger: silentLogger })).closed;
 }
 
-/** Serves a server file over HTTP on loopback until the process is told to end. Resolves with the URL when it listens. */
+/** Serves a server file over HTTP on loopback until the process is stopped. Resolves with the URL when it listens. */
 export async function serveDevHttp(file: string, port: number, listener: DevListener): Promise<string> {
   const { HttpFront } = await import('./http-front.ts');
   const front = new HttpFront((call) => listener.onCall(call));

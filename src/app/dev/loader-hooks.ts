@@ -5,7 +5,7 @@ import { readFileSync, writeSync } from 'node:fs';
 import type { InitializeHook, LoadHook, ResolveHook } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** The pipe to `mooring dev`; each line is the path of a file. Written at once, so that a crash loses nothing. */
+/** The pipe to `mooring dev`; each line is the path of a file. Written synchronously, so that a crash loses nothing. */
 const reportFd = 3;
 
 export interface HookData {

@@ -1,5 +1,5 @@
 // Relays one connection to a server process that is restarted while the client stays connected. It knows which requests
-// are open and what a restarted server must be told; it knows no processes and no files.
+// are open and what a restarted server must get again. It does not deal with processes or files.
 
 import { errorRows } from '../../protocol/errors.ts';
 import type { Channel, Host, Outlet, Peer } from '../../protocol/exchange.ts';
@@ -45,7 +45,7 @@ export class Relay implements Host, Channel {
 
   /** Writes to the server; undefined while there is none. */
   #send: ((text: string) => void) | undefined;
-  /** Why requests fail at once; undefined while the server runs or is about to. */
+  /** The error for all requests; undefined while the server runs or is about to. */
   #stopped: string | undefined;
   /** The session is being opened on a restarted server: messages of the client wait. */
   #opening = false;
@@ -62,7 +62,7 @@ export class Relay implements Host, Channel {
   /** Called when no request is open any more. */
   #onIdle: (() => void) | undefined;
 
-  /** What a restarted server is told: a session of the handshake revisions. */
+  /** What is sent again to a restarted server: the session of the handshake revisions. */
   #initialize: { readonly params: unknown; readonly result: Message } | undefined;
   #initialized = false;
   #logLevel: unknown;

@@ -15,7 +15,7 @@ const [node, , file, esbuild, mode] = process.argv as [string, string, string, s
 const data: HookData = { esbuild: esbuild === '' ? undefined : esbuild };
 process.setSourceMapsEnabled(true);
 register('./loader-hooks.js', import.meta.url, { data });
-// What the file sees is as if it had been started itself.
+// The file sees the arguments as if it had been started directly.
 process.argv = [node, file];
 // Listened for before the file runs, so that it is not missed.
 const started = mode === '--http' ? once(process, 'message') : undefined;

@@ -34,7 +34,7 @@ function report(message: ServerMessage): void {
   process.send?.(message);
 }
 
-/** A store whose entries the process that replaces this one gets too. */
+/** A store whose entries are passed on to the process that replaces this one. */
 function shared(entries: Map<string, FrontMessage['state'][number]>): ExpiringStore {
   const read = (key: string) => {
     const entry = entries.get(key);

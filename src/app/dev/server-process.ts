@@ -1,4 +1,4 @@
-// A server file in a child process that is restarted when the file, or one that it imports, changes. How its clients are
+// A server file in a child process that is restarted when the file, or one that it imports, changes. How clients are
 // connected is up to a link: relay.ts on stdio, http-front.ts over HTTP.
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -13,7 +13,7 @@ const stopMs = 1_000;
 
 export interface ProcessListener {
   onRestart(changedFile: string): void;
-  /** The server ended by itself; the next change starts it again. */
+  /** The server ended unexpectedly; the next change starts it again. */
   onCrash(message: string): void;
 }
 

@@ -5,7 +5,7 @@ import { UsageError } from '../usage-error.ts';
 
 /** The file of esbuild if this version of Node needs it for a server file, otherwise undefined. */
 export function findEsbuild(file: string): string | undefined {
-  // Node 22.18 and later remove types by themselves; the types of Node 20 do not know the property.
+  // Node 22.18 and later remove types; `@types/node` for Node 20 does not have the property.
   if ((process.features as { readonly typescript?: unknown }).typescript) return undefined;
   const require = createRequire(file);
   // tsx depends on esbuild; package managers with strict folders show it only to tsx.

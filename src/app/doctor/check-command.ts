@@ -1,4 +1,4 @@
-// What can be said about a command without starting it: whether the program exists, and paths that depend on a shell, an
+// Checks of a command without starting it: whether the program exists, and paths that depend on a shell, an
 // operating system or a folder.
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
@@ -85,7 +85,7 @@ function missingProgram(command: string, env: CommandEntry['env'], cwd: string):
     return [
       {
         id: 'command-has-arguments',
-        detail: `"command" is ${JSON.stringify(command)}, which is no program`,
+        detail: `"command" is ${JSON.stringify(command)}, which is not a program`,
         remedy: `Split it: "command": ${JSON.stringify(first)}, "args": ${JSON.stringify(rest)}.`,
       },
     ];
@@ -130,7 +130,7 @@ function isExecutable(path: string): boolean {
 function scriptOf({ command, args }: CommandEntry): string | undefined {
   if (!interpreters.test(basename(command))) return undefined;
   const [first] = args;
-  // Options may take a value, so that what follows one need not be the script.
+  // Options may take a value, so the word after one need not be the script.
   return first === undefined || first.startsWith('-') || !/[./\\]/.test(first) ? undefined : first;
 }
 

@@ -22,7 +22,7 @@ export interface CheckedServer {
   readonly name: string;
   readonly entry: ServerEntry;
   readonly reports: readonly Report[];
-  /** False if starting it makes no sense: it is disabled, or its entry is wrong. */
+  /** False if it should not be started: it is disabled, or its entry is invalid. */
   readonly startable: boolean;
 }
 
@@ -214,7 +214,7 @@ function checkValues(
     wrong(`${name} has neither "command" nor "url"`, 'Add the command that starts the server, or its URL.');
   }
   if (command !== undefined && urls.length > 0) {
-    wrong(`${name} has both "command" and "${urls[0]}"`, 'Keep the one that is meant.');
+    wrong(`${name} has both "command" and "${urls[0]}"`, 'Remove one of them.');
   }
   if (Array.isArray(command) && client !== 'opencode' && client !== undefined) {
     wrong(`"command" of ${name} is a list`, 'Write the program in "command" and the rest in "args".');

@@ -24,7 +24,7 @@ export async function checkProxy(url: URL, env: Env): Promise<Report[]> {
     return [
       {
         id: 'proxy-for-loopback',
-        detail: `${name} is set, and NO_PROXY does not exclude ${url.hostname}: some programs ask the proxy for it`,
+        detail: `${name} is set, and NO_PROXY does not exclude ${url.hostname}: some programs use the proxy for it`,
         remedy: 'Set NO_PROXY=localhost,127.0.0.1,::1.',
       },
     ];

@@ -1,9 +1,9 @@
-// Whether the Redis of the settings can be used, and whether it keeps what must not be lost.
+// Checks whether the Redis of the settings can be used, and whether it may lose data.
 
 import type { ResolvedSettings } from '../config/resolve.ts';
 import type { DoctorFinding } from './findings.ts';
 
-/** Above this, what waits for Redis (the first request of a session, the end of one) is noticeably slower. */
+/** Above this, requests that wait for Redis (the first of a session, and its end) are noticeably slower. */
 const slowMs = 20;
 
 export async function lookAtRedis({

@@ -11,7 +11,7 @@ export interface ServerCheckOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Some clients wait only 10 seconds for a start; half of that leaves no reserve on a busy machine. */
+/** Some clients wait only 10 seconds for a start; half of that is already too slow on a busy machine. */
 const slowStartMs = 5_000;
 
 /** The result of an attempt to connect. */
@@ -232,7 +232,7 @@ const firstLine = (text: string): string => (text.split('\n')[0] as string).slic
 
 const maxLines = 6;
 
-/** The last lines of stderr; the stack of Node.js and its version are of no help here. */
+/** The last lines of stderr; without the stack and version of Node.js. */
 function lastLines(stderr: string): string {
   const lines = stderr
     .split(/\r?\n/)

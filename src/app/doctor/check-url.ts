@@ -18,7 +18,7 @@ export interface UrlEntry {
 /** Where servers have their endpoint, most usual first. */
 const usualPaths = ['/mcp', '/sse', '/', '/api/mcp', '/mcp/sse', '/v1/mcp'];
 
-/** One probe need not take as long as a start. */
+/** A probe gets less time than the start of a server. */
 const maxProbeMs = 5_000;
 
 /** The reports about a URL. */
@@ -38,7 +38,7 @@ export async function checkUrl(entry: UrlEntry, options: ServerCheckOptions): Pr
     : await explainFailure(url, first, probeMs);
   if (problem !== undefined) return [...reports, problem];
 
-  // The client would look for a bare origin at /mcp too, and other clients do not.
+  // Our client would also try /mcp for a bare origin, but other clients do not.
   const absent = first.ok && (first.status === 404 || first.status === 405);
   if (!(absent && url.pathname === '/')) {
     const {
@@ -149,7 +149,7 @@ const useTls = (url: URL): Report => ({
   remedy: `Use ${url.href.replace(/^http:/, 'https:')}.`,
 });
 
-/** A status that explains itself; undefined if connecting will tell more. */
+/** The finding for a status that explains itself; undefined if connecting will show more. */
 async function explainStatus(
   url: URL,
   reply: ProbeResult & { ok: true },
@@ -163,7 +163,7 @@ async function explainStatus(
     const to = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
     if (to === undefined || to.origin === url.origin) return undefined;
     const detail = `${url.href} redirects to ${to.href}, and credentials are never sent to another origin`;
-    return { id: 'redirected', detail, remedy: `Use ${to.href} if that is meant.` };
+    return { id: 'redirected', detail, remedy: `Use ${to.href} if that is the right server.` };
   }
   if (status === 401 || (status === 403 && reply.header('www-authenticate') !== '')) {
     if (await hasStoredSignIn(url, headers, options)) return undefined;
@@ -181,7 +181,7 @@ async function explainStatus(
   }
   if (status >= 500 || status === 429) {
     const detail = `${url.href} responds with HTTP ${status}`;
-    return { id: 'server-error', detail, remedy: 'Look at the log of the server, and of the proxy before it.' };
+    return { id: 'server-error', detail, remedy: 'Look at the log of the server, and of the proxy in front of it.' };
   }
   return undefined;
 }

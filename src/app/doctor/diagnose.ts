@@ -31,7 +31,7 @@ interface Subject {
   reports(): Promise<readonly Report[]>;
 }
 
-/** Servers that are checked at the same time: more would slow each other down and look slow to start. */
+/** Servers that are checked at the same time: more would slow each other down and seem slow to start. */
 const maxParallel = 4;
 
 /** Diagnoses targets. `words`: a URL, a command line, a file, a client, a profile or a name in the configuration. */

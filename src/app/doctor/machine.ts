@@ -199,7 +199,7 @@ async function lookAtPort({ settings, values }: ResolvedSettings): Promise<Check
   const { host, port, path, enabled } = settings.http as HttpSettings;
   const problem = await listenProblem(host, port);
   if (problem === undefined) return ok(`http://${host}:${port}${path} is free`);
-  // The default port matters only to those who serve over HTTP.
+  // The default port matters only if HTTP is used.
   const wanted = enabled || values.get('http.port')?.origin.from !== 'default';
   return (wanted ? broken : missing)(problem, 'Choose another with --port N, or stop the process that uses it.');
 }

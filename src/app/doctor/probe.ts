@@ -1,4 +1,4 @@
-// One plain HTTP request, to see how an address responds. Knows nothing of protocol revisions beyond one valid request.
+// One plain HTTP request, to see how an address responds. It uses one valid request and knows nothing else of the protocol.
 
 import { connect as connectTcp } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -17,7 +17,7 @@ export type ProbeResult =
 /** Enough of a body to recognise an error page or a JSON-RPC message. */
 const maxBodyBytes = 16 * 1024;
 
-/** Any server responds to this somehow, whatever revision it has. */
+/** Servers of all revisions respond to this, with a result or an error. */
 const initialize = JSON.stringify({
   jsonrpc: '2.0',
   id: 1,

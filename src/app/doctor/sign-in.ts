@@ -1,4 +1,4 @@
-// Which sign-in a server wants that responds with 401.
+// Finds out which sign-in is required by a server that responds with 401.
 
 import type { Report } from './findings.ts';
 import { type ProbeResult, probe } from './probe.ts';

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { lineForTerminal } from '../untrusted-text.ts';
 import type { AskForInput, InputDefinition } from './inputs.ts';
 
-/** The function that asks at this terminal; undefined if there is none. Programs that start us have none for us. */
+/** The function that asks at this terminal; undefined if there is none, for example if a client started us. */
 export function terminalOf(process: Pick<NodeJS.Process, 'stdin' | 'stderr'>): AskForInput | undefined {
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return undefined;
   return (input) => ask(input, process);
@@ -39,7 +39,7 @@ async function readLine(
 ): Promise<string | undefined> {
   // Loaded here, because most gateways ask for nothing.
   const { createInterface } = await import('node:readline');
-  // In the mode that `terminal` sets, the terminal itself shows nothing; only what is written to the output is seen.
+  // With `terminal`, the terminal does not echo what is typed; only what is written to the output is shown.
   const hidden = new Writable({ write: (_text, _encoding, done) => done() });
   if (isSecret) stderr.write(prompt);
   const lines = createInterface({ input, output: isSecret ? hidden : stderr, terminal: true, historySize: 0 });

@@ -1,4 +1,4 @@
-// The credentials of the gateway at its servers: one authorizer for each server. The credentials of callers are for the
+// The credentials of the gateway for its servers: one authorizer for each server. The credentials of callers are for the
 // gateway and never reach a server.
 
 import { readFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ export function upstreamAuthorizers({
   return (config) => {
     const { auth, entry, digest } = config;
     if (entry.url === undefined || auth.kind === 'none' || auth.kind === 'headers') return undefined;
-    // Callers that are kept apart have no sign-in of the operator: they would act under that name.
+    // With isolated callers, the sign-in of the operator is not used: callers would act as the operator.
     if (hasUsers && config.isolation !== 'shared' && auth.kind === 'oauth') {
       return create(entry.url, auth, createMemoryStore(), false);
     }
@@ -54,7 +54,7 @@ function create(
   };
   if (auth.kind === 'oauth') {
     const client = auth.clientId === undefined ? {} : { client: clientOf({ ...auth, clientId: auth.clientId }) };
-    // Stored tokens are used in any case.
+    // Stored tokens are used even without a user.
     const redirector = isInteractive ? {} : ({ redirector: false } as const);
     return createAuthorizer({ server, store, ...request, ...client, ...redirector });
   }

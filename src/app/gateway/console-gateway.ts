@@ -7,7 +7,7 @@ import { diffDefinitions, type PinDifference, type Pins } from '../../gateway/pi
 
 type Listener = Parameters<ConsoleGateway['observe']>[0];
 
-/** Passes the messages of all connections to servers on. */
+/** Passes on the messages of all connections to servers. */
 export class UpstreamMessages {
   readonly #listeners = new Set<Listener>();
 
@@ -25,7 +25,7 @@ export class UpstreamMessages {
   }
 }
 
-/** The servers of a gateway: that of each view and of each single server, made when it is first used. */
+/** The servers of a gateway: one for each view and each single server, created when it is first used. */
 export class GatewayServers {
   readonly #servers: Server[] = [];
   readonly #listeners: ((server: Server) => void)[] = [];

@@ -131,7 +131,7 @@ async function respond(
   if (!socket.destroyed) socket.write(`${JSON.stringify(response)}\n`);
 }
 
-/** The gateway is gone, although its socket is there. */
+/** The gateway has ended, although its socket exists. */
 export class GatewayGone extends Error {
   override readonly name = 'GatewayGone';
 }

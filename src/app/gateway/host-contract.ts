@@ -15,7 +15,7 @@ export interface GatewayHost {
   readonly server: Server;
   /** The server at a path below the endpoint. */
   serverAt(path: string): Server | undefined;
-  /** Protects all servers, those that exist and those that are made later. Before it, only the endpoint's exists. */
+  /** Protects all servers, existing and future ones. Until it is called, only the server at the endpoint exists. */
   protect(protect: Protect): void;
   /** For health probes: unavailable while a required server is down. */
   readonly monitor: Monitor;

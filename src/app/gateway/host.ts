@@ -74,7 +74,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
     connectOptions: (server) => ({
       telemetry: telemetry.of(server.slug),
       ...(input.target === undefined ? {} : { inheritEnv: ownVariables() }),
-      // Nothing listens without a console, and messages then cost nothing more.
+      // Without a console nothing listens, so messages cost nothing more.
       ...(settings.console === undefined ? {} : { onMessage: messages.of(server.slug) }),
     }),
     prepareServer(server, as) {
@@ -126,12 +126,12 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
   return host;
 }
 
-/** A command that the user gave gets the user's variables, except for our own, which may be secrets. */
+/** A command from the command line gets the user's variables, except for ours, which may be secrets. */
 function ownVariables(): string[] {
   return Object.keys(process.env).filter((name) => !name.startsWith('MOORING_'));
 }
 
-/** When the first server is connected to: a start does not need them. */
+/** Loaded with the first connection: the start does not need them. */
 async function loadAuthorizers(settings: Settings) {
   const { upstreamAuthorizers } = await import('./authorizers.ts');
   return upstreamAuthorizers({
@@ -164,7 +164,7 @@ function openPinFile(dataDir: string, audit: AuditLog | undefined, logger: Logge
   }
 }
 
-/** What is served at the endpoint: one server by itself, or a view. */
+/** What is served at the endpoint: a single server, or a view. */
 function mainOf({ input, view = '' }: HostOptions, { servers }: GatewayConfig): ServedAs {
   const [only] = servers;
   return input.target !== undefined && only !== undefined ? { upstream: only.slug } : { view };
@@ -191,7 +191,7 @@ function healthOf(gateway: Gateway): { readonly status: 'ok' | 'degraded' | 'fai
   return { status: gateway.isReady ? 'degraded' : 'failed', detail };
 }
 
-/** Requests for other servers are served while one is down, unless that one is required. */
+/** The gateway is ready while a server is down, unless that server is required. */
 function monitorOf(gateway: Gateway): PartStatus {
   const states = gateway.status().map(({ state }) => state);
   const count = (...of: readonly string[]): number => states.filter((state) => of.includes(state)).length;
@@ -200,8 +200,8 @@ function monitorOf(gateway: Gateway): PartStatus {
     status: gateway.isReady ? 'healthy' : 'unavailable',
     metrics: [
       gauge('mooring_gateway_servers', 'Servers behind the gateway.', states.length - count('disabled')),
-      gauge('mooring_gateway_servers_ready', 'Those that are connected.', count('ready', 'degraded')),
-      gauge('mooring_gateway_servers_down', 'Those that cannot be used.', count('down', 'needs-login')),
+      gauge('mooring_gateway_servers_ready', 'Servers that are connected.', count('ready', 'degraded')),
+      gauge('mooring_gateway_servers_down', 'Servers that cannot be used.', count('down', 'needs-login')),
     ],
   };
 }

@@ -1,4 +1,4 @@
-// Takes the servers of a client over into a file for the gateway, and puts the gateway into the client in their place.
+// Copies the servers of a client to a file for the gateway, and replaces them in the client by the gateway.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -54,7 +54,7 @@ function isGateway(written: unknown): boolean {
   return words.some((word, i) => word === 'gateway' && /(^|[/\\])(mooring|cli\.js)$/.test(words[i - 1] ?? ''));
 }
 
-/** An entry with keys that mean the same in every file. */
+/** The entry in a form that does not depend on the client. */
 function neutralEntry(written: unknown, client: string): unknown {
   const entry = decodeEntry(written);
   const isSse = client === 'gemini' && isObject(written) && written['httpUrl'] === undefined && entry.url !== undefined;
@@ -85,7 +85,7 @@ export function gatewayFileText({ servers, inputs }: Pick<ImportedServers, 'serv
   return `${JSON.stringify({ ...(inputs === undefined ? {} : { inputs }), mcpServers: servers }, null, 2)}\n`;
 }
 
-/** Writes the file for the gateway; entries often contain secrets, so that only this user can read it. */
+/** Writes the file for the gateway; entries often contain secrets, so only this user can read it. */
 export function writeGatewayFile(file: string, text: string): void {
   if (existsSync(file) && readFileSync(file, 'utf8') !== text) {
     throw new UsageError(`${file} exists already. Choose another file with --output, or remove it`);
@@ -94,7 +94,7 @@ export function writeGatewayFile(file: string, text: string): void {
   writeFileSync(file, text, { mode: 0o600 });
 }
 
-/** Puts the gateway into the client in place of the imported servers. A backup of the client's file is kept. */
+/** Replaces the imported servers in the client by the gateway. A backup of the client's file is kept. */
 export function replaceInClient({ client, file, servers }: ImportedServers, gatewayFile: string): Edited {
   const row = clients[client] as ClientRow;
   const entry = row.encodeEntry(launchGateway(resolve(gatewayFile)));

@@ -53,7 +53,7 @@ export class Inputs {
     return { ok: true, value };
   }
 
-  /** From now on the terminal belongs to the server: nothing is asked when a file is read again. */
+  /** From now on the server uses the terminal: inputs are not asked for when a file is read again. */
   stopAsking(): void {
     this.#ask = undefined;
   }

@@ -1,4 +1,4 @@
-// What a gateway would show, from its files and from what is stored: for commands while no gateway runs.
+// What a gateway would show, by its files and the stored lists: for commands while no gateway runs.
 
 import { createCatalogCache } from '../../gateway/catalog-cache.ts';
 import type { GatewayConfig } from '../../gateway/config/gateway-config.ts';
@@ -7,7 +7,7 @@ import { UsageError } from '../usage-error.ts';
 import { catalogFolder } from './places.ts';
 import type { ListedTool } from './running.ts';
 
-/** The tools of a view as they were listed last. `unknown`: servers that were never connected to. */
+/** The tools of a view as last listed. `unknown`: servers that have never been connected. */
 export function knownTools(
   config: GatewayConfig,
   dataDir: string,

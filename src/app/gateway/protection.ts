@@ -21,7 +21,7 @@ export interface Protection {
   readonly policyGuard: Pick<PolicyGuard, 'replace'> | undefined;
 }
 
-/** Loads what is needed, so that a server can be protected at once when it is made. */
+/** Loads what is needed, so that a new server can be protected synchronously. */
 export async function protection({ policy, audit, challenge, telemetry }: ProtectionOptions): Promise<Protection> {
   const traces = await telemetry?.();
   const guards = new Set<PolicyGuard>();

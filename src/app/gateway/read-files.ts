@@ -80,7 +80,7 @@ async function readOne(
     wrong.push(content.missing ? `--config: the file ${file} does not exist` : `${file}${where}: ${content.message}`);
     return undefined;
   }
-  // Users who can write the file decide which commands run here.
+  // Anyone who can write the file decides which commands run here.
   const problem = ownershipProblem(file);
   if (problem !== undefined) {
     wrong.push(`${file}: ${problem}`);
@@ -113,12 +113,12 @@ async function readOne(
   return { ...place, servers, source, notes };
 }
 
-/** Claude Code keeps the servers of all projects in the user's file; only those of this folder are meant. */
+/** Claude Code keeps the servers of all projects in the user's file; only those for this folder are used. */
 function isForThisFolder(section: readonly string[]): boolean {
   return section[0] !== 'projects' || section[1] === process.cwd();
 }
 
-/** The client whose file it is, where that decides what a key means. */
+/** The client whose file it is, where that affects the meaning of a key. */
 function clientIn(file: string, servers: readonly WrittenServer[]): string | undefined {
   const known = clientOfFile(file)?.[0];
   if (known !== undefined) return known;

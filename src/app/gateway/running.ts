@@ -1,11 +1,11 @@
-// The gateways of this user that run now, and what the commands ask of them.
+// The running gateways of this user, and the requests that commands send to them.
 
 import { rmSync } from 'node:fs';
 import type { UpstreamStatus } from '../../gateway/index.ts';
 import { UsageError } from '../usage-error.ts';
 import { askGateway, findControlSockets, GatewayGone } from './control-socket.ts';
 
-/** What a gateway says about itself. */
+/** What a gateway reports about itself. */
 export interface GatewayInfo {
   readonly pid: number;
   readonly startedAt: string;
@@ -49,7 +49,7 @@ export async function runningGateways(): Promise<readonly RunningGateway[]> {
   return (await Promise.all(found)).filter((each) => each !== undefined);
 }
 
-/** The gateway that is meant: the only one, or that of the process id. Undefined if none runs. */
+/** The gateway to use: the only one, or the one with this process id. Undefined if none runs. */
 export async function findGateway(pid?: string): Promise<RunningGateway | undefined> {
   const running = await runningGateways();
   if (pid !== undefined) {

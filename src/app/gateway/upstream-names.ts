@@ -9,7 +9,7 @@ interface Names {
   readonly prompts: ReadonlyMap<string, string>;
 }
 
-/** A view is made again when something changes, so that its names are collected once. */
+/** The names of each view. A view is a new object after every change, so its names are collected once. */
 const known = new WeakMap<ExposedView, Names>();
 
 /** Finds the server of requests at this place. */

@@ -5,7 +5,7 @@ import { isSameConfig } from '../../gateway/config/decode-gateway.ts';
 import type { GatewayConfig } from '../../gateway/config/gateway-config.ts';
 import type { Logger } from '../../protocol/logger.ts';
 
-/** How often the files are looked at. Events of the file system miss network drives and files that are replaced. */
+/** How often the files are checked. Events of the file system miss network drives and files that are replaced. */
 const pollMs = 1_000;
 
 export interface ConfigWatchOptions {
@@ -17,7 +17,7 @@ export interface ConfigWatchOptions {
 }
 
 export interface ConfigWatch {
-  /** Reads the files again now. Never rejects: what is wrong is logged, and in `problem`. */
+  /** Reads the files again now. Never rejects: an error is logged, and stored in `problem`. */
   reload(): Promise<void>;
   /** Why the files were not applied the last time; undefined if they were. */
   readonly problem: string | undefined;

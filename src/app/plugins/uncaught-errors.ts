@@ -43,7 +43,7 @@ export function catchUncaughtErrors(owners: () => Iterable<ErrorOwner>): () => v
   };
 }
 
-/** Without an async context, the stack shows whose code it was. */
+/** Without an async context, the stack shows whose code failed. */
 function ownerByStack(error: unknown, owners: Iterable<ErrorOwner>): ErrorOwner | undefined {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   for (const owner of owners) if (owner.owns(stack)) return owner;

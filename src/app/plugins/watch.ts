@@ -3,7 +3,7 @@
 import { type FSWatcher, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 
-/** Editors write in several steps; a change is reported when no other followed for this long. */
+/** Editors write in several steps; a change is reported after this long without another one. */
 const quietMs = 200;
 /** Limits the watchers for a very large folder tree. */
 const maxFolders = 256;

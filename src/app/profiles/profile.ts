@@ -13,13 +13,13 @@ import type { HealthRegistry } from '../health.ts';
 import type { Settings } from '../settings.ts';
 import type { Data } from './data.ts';
 
-/** Keeps tasks after a restart; and sessions, cursors and unfinished calls, if a key is configured. */
+/** State that survives a restart: tasks, and with a configured key also sessions, cursors and unfinished calls. */
 export interface PersistentState {
   /** Seals them; replicas share it. */
   readonly key?: SealKey;
   /** Earlier keys, whose sessions are still accepted. */
   readonly previousKeys?: readonly SealKey[];
-  /** Stores which ones ended or were used, and the subscriptions of sessions. */
+  /** Stores which sessions have ended, which single-use tokens were used, and the subscriptions of sessions. */
   readonly store?: ExpiringStore;
   readonly tasks: TasksOptions;
   /** Connects workers with each other. */
@@ -33,7 +33,7 @@ export interface ProfileOptions {
   readonly settings: Settings;
   /** The health of the parts, for health_check. Plugins are included. */
   readonly health?: HealthRegistry;
-  /** Pass it to createServer. Undefined: nothing lasts longer than the process. */
+  /** Pass it to createServer. Undefined: nothing survives the process. */
   readonly persistentState?: PersistentState | undefined;
   /** The audit log, if enabled. It is added to the server automatically; pass it to packs that start programs. */
   readonly audit?: AuditLog | undefined;
@@ -48,7 +48,7 @@ export interface AssembledServer {
   readonly stdio?: Pick<StdioOptions, 'graceMs'>;
   /** The data folder, if the profile stores data per caller. */
   readonly data?: Data;
-  /** The servers behind it, which have servers of their own at other paths. */
+  /** The gateway, if it is one: it has further servers at other paths. */
   readonly gateway?: GatewayHost;
 }
 

@@ -1,4 +1,4 @@
-// What the bus of workers sends: between a worker and the relay in the process that started it.
+// The messages of the workers' bus, between a worker and the relay in the process that started it.
 
 import type { Json } from '../../protocol/model.ts';
 
@@ -40,7 +40,7 @@ export type FromRelay =
   | { readonly type: 'responded'; readonly number: number; readonly outcome: BusOutcome }
   | { readonly type: 'checked' };
 
-/** What a request came to: what the listener returned, or why there is nothing. */
+/** The outcome of a request: what the listener returned, or why it failed. */
 export type BusOutcome = { readonly value: Json } | { readonly error: string };
 
 /** One end of a connection between a worker and the relay. Messages arrive in the order in which they were sent. */

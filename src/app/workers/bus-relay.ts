@@ -1,4 +1,4 @@
-// Passes the messages of a bus on between workers, and gives those that are published their one order.
+// Passes on the messages of a bus between workers, and puts published ones into one order.
 
 import type { Json } from '../../protocol/model.ts';
 import { type BusOutcome, type BusPort, type FromRelay, relayProcess, type ToRelay } from './bus-messages.ts';

@@ -1,16 +1,17 @@
-// Connections that wait for a worker, and those that were passed to one which has not accepted them yet. This process keeps each
-// connection open until then: that of a worker which is killed before is passed to another one.
+// Connections that wait for a worker, and those that were passed to a worker that has not accepted them yet. This
+// process keeps each connection open until then. If the worker is killed before, the connection is passed to another
+// worker.
 //
 // Not node:cluster: it does not notice the end of a worker to which a connection is on its way (the event `disconnect` of a
-// child process waits for the acknowledgement of the connection), and the client would wait for ever.
+// child process waits for the acknowledgement of the connection), and the client would wait forever.
 
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { ToWorker } from './worker-messages.ts';
 
-/** A flood of connections while no worker accepts any must not use up the descriptors and the memory of this process. */
+/** Stops a flood of connections, while no worker accepts any, from using up the descriptors and memory of this process. */
 const maxWaiting = 10_000;
-/** A worker without free descriptors never receives a connection; the client must not wait for it for ever. */
+/** A worker without free descriptors never receives a connection; the client must not wait for it forever. */
 const acceptTimeoutMs = 30_000;
 
 interface PassedConnection {
@@ -22,7 +23,7 @@ interface PassedConnection {
 export class ConnectionQueue {
   readonly #waiting: Socket[] = [];
   readonly #workers = new Set<ChildProcess>();
-  /** Workers that have accepted what was passed to them, in the order in which they get the next connections. */
+  /** Workers that have accepted all connections passed to them, in the order in which they get the next ones. */
   readonly #free = new Set<ChildProcess>();
   readonly #passed = new Map<ChildProcess, PassedConnection>();
   #numbers = 0;
@@ -32,7 +33,7 @@ export class ConnectionQueue {
   }
 
   add(socket: Socket): void {
-    // It may break while it waits.
+    // The connection may break while it waits.
     socket.on('error', () => socket.destroy());
     if (this.#waiting.length >= maxWaiting) {
       socket.destroy();
@@ -54,14 +55,14 @@ export class ConnectionQueue {
     this.#free.delete(worker);
   }
 
-  /** The worker has ended, and all its messages have been received: what it has not accepted is for another one. */
+  /** The worker has ended, and all its messages have been received: connections that it has not accepted go to another worker. */
   onEnd(worker: ChildProcess): void {
     this.removeWorker(worker);
     const passed = this.#passed.get(worker);
     if (passed !== undefined) this.onResponse(worker, passed.number, false);
   }
 
-  /** A worker has accepted a connection, or it is closing and the connection is for another one. */
+  /** A worker has accepted a connection, or rejected it because it is closing. */
   onResponse(worker: ChildProcess, number: number, accepted: boolean): void {
     const passed = this.#passed.get(worker);
     if (passed?.number !== number) return;
@@ -94,7 +95,7 @@ export class ConnectionQueue {
     const passed = this.#passed.get(worker);
     if (passed?.number !== number) return;
     this.#take(worker, passed);
-    // Not for another worker: this one may still read from it.
+    // It is not passed to another worker, because this one may still read from it.
     passed.socket.destroy();
     this.#pass();
   }

@@ -1,4 +1,4 @@
-// The connections of a worker: from a port that it opens itself, or passed on by the process that started it.
+// The connections of a worker: from a port that it opens itself, or from the process that started it.
 
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';

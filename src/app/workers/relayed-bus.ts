@@ -33,7 +33,7 @@ export class RelayedBus implements Bus {
   readonly #logger: Logger;
   readonly #listeners = new Map<string, BusListener>();
   readonly #leaveListeners: ((process: string) => void)[] = [];
-  /** Published and not received back yet. */
+  /** Published messages that have not been received back yet. */
   readonly #published = new Map<number, (position: number) => void>();
   readonly #requests = new Map<number, PendingRequest>();
   #numbers = 0;

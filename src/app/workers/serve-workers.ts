@@ -1,4 +1,4 @@
-// Serves a profile with several processes: checks whether it can be, and starts them.
+// Serves a profile with several processes: checks that this is possible, and starts them.
 
 import { availableParallelism } from 'node:os';
 import type { StreamLogger } from '../../logging/logger.ts';

@@ -1,5 +1,5 @@
-// The port that the workers serve together. The first process opens it and passes the connections on, one worker after the other.
-// Where the system distributes them without losing any, each worker opens the port itself.
+// The port that the workers share. The supervisor opens it and passes connections on to the workers in turn.
+// Where the system can distribute connections without losing any, each worker opens the port itself.
 
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ export class SharedPort {
     this.#queue = queue;
   }
 
-  /** Fails if another program uses the port, even if that one would share it. */
+  /** Fails if another program uses the port, even if that program allows sharing. */
   static async open(host: string, port: number): Promise<SharedPort> {
     const queue = new ConnectionQueue();
     const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => queue.add(socket));
@@ -68,7 +68,7 @@ export class SharedPort {
   }
 }
 
-/** With 1, connections that wait for a process which ends are moved to another one that listens on the port. Otherwise they break. */
+/** If 1, connections that wait for a process that ends are moved to another process on the port. Otherwise they break. */
 const moveSetting = '/proc/sys/net/ipv4/tcp_migrate_req';
 
 /** Whether several processes can listen on one port (Linux, Node.js 22.12 or later) without losing connections when one ends. */

@@ -1,4 +1,4 @@
-// Starts the workers that serve one port together, replaces those that end, and carries their bus. How they get connections is in
+// Starts the workers that serve one port together, replaces those that end, and relays their bus. How they get connections is in
 // shared-port.ts.
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -11,10 +11,10 @@ import { SharedPort } from './shared-port.ts';
 import { callStore, type StoreCall, workerVariable } from './worker.ts';
 import { type FromWorker, type OpenedPort, relayTopics, type ToWorker } from './worker-messages.ts';
 
-/** So many failures in that time end the supervisor: something is wrong that a restart does not fix. */
+/** This many failures in this time end the supervisor: a restart does not fix the cause. */
 const maxFailures = 5;
 const failureWindowMs = 60_000;
-/** The wait before a worker is replaced that failed: doubled with each failure. */
+/** The delay before a failed worker is replaced; it doubles with each failure. */
 const firstDelayMs = 250;
 /** How long workers may take to drain before they are killed: longer than their own grace period. */
 const endTimeoutMs = 15_000;
@@ -69,7 +69,7 @@ class Supervisor {
     );
     // Not on Windows, which has no such signal.
     if (process.platform !== 'win32') process.on('SIGUSR2', () => void this.#restart());
-    // The others follow when the first one listens: what is wrong with the settings is then reported once.
+    // The others start when the first one listens, so that an error in the settings is reported once.
     this.#fork(1);
   }
 
@@ -115,7 +115,7 @@ class Supervisor {
           return port?.remove(child);
       }
     });
-    // A worker that is killed while something is sent to it.
+    // Emitted for a worker that is killed while something is sent to it.
     child.on('error', (error) => this.#options.logger.debug('a worker cannot be reached', { worker: number, error }));
     child.once('exit', (code, signal) => {
       leave();
@@ -151,7 +151,7 @@ class Supervisor {
 
   #onListening(child: ChildProcess, number: number, url: string, old: ChildProcess | undefined): void {
     this.#listening.add(child);
-    // It was started when the others were told.
+    // It was started after the message to all workers.
     if (this.#ending) return this.#tell(child, { type: 'drain', portIsShared: false });
     if (old !== undefined) this.#tell(old, { type: 'drain', portIsShared: true });
     const { count, onListening, logger } = this.#options;
@@ -174,9 +174,9 @@ class Supervisor {
   ): void {
     this.#children.delete(child);
     const wasListening = this.#listening.delete(child);
-    // Another one has been started in its place.
+    // Another worker has been started in its place.
     if (this.#leaving.delete(child) || this.#ending) return;
-    // It has reported why.
+    // The worker has reported why.
     if (!wasListening && !this.#announced) return this.#stop(code ?? 1);
     const { logger } = this.#options;
     const replaced = wasListening ? undefined : old;

@@ -1,4 +1,4 @@
-// What the process that starts workers and the workers send to each other, besides the messages of the bus.
+// The messages between the supervisor and its workers, besides those of the bus.
 
 import type { FromRelay, ToRelay } from './bus-messages.ts';
 
@@ -19,7 +19,7 @@ export type FromWorker =
   | { readonly type: 'connection'; readonly number: number; readonly accepted: boolean }
   /** It accepts no more connections. */
   | { readonly type: 'closing' }
-  /** It was told to end, and does so once another one listens in its place. */
+  /** It was asked to end, and does so once another worker listens in its place. */
   | { readonly type: 'leaving' };
 
 /** Requests to the process of the relay. */

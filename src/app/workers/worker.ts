@@ -1,4 +1,4 @@
-// The part of a worker: joins the bus of the process that started it, reports when it listens, and ends when it is told.
+// The worker's side: joins the bus of the process that started it, reports when it listens, and ends on request.
 
 import type { Socket } from 'node:net';
 import type { StreamLogger } from '../../logging/logger.ts';
@@ -35,7 +35,7 @@ export interface Worker {
   listening(url: string): void;
   /** Leaves the other workers, when this one cannot start. */
   close(): Promise<void>;
-  /** Ends the process when the supervisor wants it, or has ended. `reload` is called on its request. */
+  /** Ends the process when the supervisor asks for it, or has ended. `reload` is called on its request. */
   own(close: CloseWorker, reload: () => void): void;
 }
 
@@ -43,7 +43,7 @@ export interface Worker {
 export async function joinWorkers(processLogger: StreamLogger): Promise<Worker | undefined> {
   const number = process.env[workerVariable];
   if (number === undefined) return undefined;
-  // The process that started it has ended meanwhile. It must not serve by itself.
+  // The process that started it has ended meanwhile. It must not serve on its own.
   if (process.connected !== true) process.exit(1);
   const logger = processLogger.child({ worker: Number(number) });
   // Programs that this one starts are not workers.
@@ -82,7 +82,7 @@ export async function joinWorkers(processLogger: StreamLogger): Promise<Worker |
     listening: (url) => send({ type: 'listening', url }),
     async close() {
       bus.close();
-      // The process has still to report why it cannot start.
+      // The process still has to report why it cannot start.
       process.off('disconnect', onStartEnd);
       if (process.connected === true) process.disconnect();
     },
@@ -93,7 +93,7 @@ export async function joinWorkers(processLogger: StreamLogger): Promise<Worker |
   };
 }
 
-/** A call of the store: the name of the method and what it was called with. An empty list stands for undefined. */
+/** A call of the store: the name of the method and its arguments. An empty list stands for undefined. */
 export type StoreCall = readonly [method: keyof ExpiringStore, ...args: (readonly [Json?])[]];
 
 function relayedStore(bus: Bus): ExpiringStore {
