@@ -1,5 +1,5 @@
 // Names of the OpenTelemetry conventions for MCP (status: development), in one place since they may still change, and how
-// our transports are called there.
+// our transports are named there.
 
 import type { TransportKind } from '../protocol/exchange.ts';
 

@@ -1,4 +1,4 @@
-// The one file that imports @opentelemetry/api. Without an SDK that the program registers, everything here does nothing.
+// The one file that imports @opentelemetry/api. Unless the program registers an SDK, everything here does nothing.
 
 import {
   type Context as ActiveContext,
@@ -40,14 +40,14 @@ export function startSpan(
     {
       kind: kind === 'server' ? SpanKind.SERVER : SpanKind.CLIENT,
       attributes,
-      // The span of the HTTP request that carried the message is no parent of it.
+      // The span of the HTTP request that carried the message is not its parent.
       ...(parent !== undefined && parent !== active && ambient !== undefined ? { links: [{ context: ambient }] } : {}),
     },
     within === undefined ? (parent ?? active) : trace.setSpan(active, within),
   );
 }
 
-/** Starts the span of work that goes on by itself: the root of a trace, linked to what caused it. */
+/** Starts the root span of a new trace, linked to the span that caused it. */
 export function startLinkedSpan(name: string, attributes: Attributes, cause: SpanContext | undefined): Span {
   const links = cause === undefined ? [] : [{ context: cause }];
   return trace.getTracer(scope).startSpan(name, { kind: SpanKind.INTERNAL, attributes, root: true, links });
@@ -105,7 +105,7 @@ export function contextOf(span: Span): Record<string, string> {
   return carrier;
 }
 
-/** Whether a span belongs to the trace that a `_meta` names: who passes that on means the span instead. */
+/** Whether a span belongs to the trace that a `_meta` names. If so, the span replaces it in forwarded requests. */
 export function continues(span: Span, { traceparent }: Carrier): boolean {
   return typeof traceparent === 'string' && traceparent.split('-')[1] === span.spanContext().traceId;
 }
@@ -115,7 +115,7 @@ export function endSpan(span: Span, attributes: Attributes, error?: string): voi
   span.end();
 }
 
-/** What is known at the end of a span that others end. */
+/** Sets the attributes and status that are known at the end of a span. */
 export function describeEnd(span: Span, attributes: Attributes, error?: string): void {
   span.setAttributes(attributes);
   if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error });

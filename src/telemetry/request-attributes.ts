@@ -1,4 +1,4 @@
-// What a span and a metric say about a request, the same for servers and clients.
+// The attributes of spans and metrics of a request, shared by servers and clients.
 
 import { createHash } from 'node:crypto';
 import { createRedactor } from '../security/redact.ts';
@@ -29,7 +29,7 @@ export function metricAttributes(
   return attributes;
 }
 
-/** Session ids are no credentials, but a reader of traces need not know them. */
+/** Session ids are not credentials, but readers of traces do not need them. */
 export function sessionAttributes(id: string | undefined): Attributes {
   return id === undefined ? {} : { [names.session]: createHash('sha256').update(id).digest('hex').slice(0, 16) };
 }

@@ -147,7 +147,7 @@ class ServerRecorder {
     return { ...attributes, [names.method]: method, [names.revision]: ctx.revision, ...networkAttributes(peer) };
   }
 
-  /** Names that a caller made up do not become attributes. */
+  /** Names that do not exist on this server do not become attributes. */
   #target({ method, name }: RequestInfo): Attributes {
     const { tools, prompts } = this.#server.catalog;
     const known = name !== undefined && (tools.has(name) || prompts.has(name));
@@ -181,7 +181,7 @@ function networkAttributes({ transport, protocolVersion }: Peer): Attributes {
   return protocolVersion === undefined ? attributes : { ...attributes, [names.protocolVersion]: protocolVersion };
 }
 
-/** The address of the client. Over stdio it has none: a peer names the process there. */
+/** The address of the client. Undefined over stdio, where the peer is a process. */
 function clientAttributes({ transport, address, port }: Peer): Attributes {
   if (address === undefined || transport === 'stdio') return {};
   return { [names.clientAddress]: address, ...(port === undefined ? {} : { [names.clientPort]: port }) };

@@ -1,5 +1,5 @@
 // Spans of tasks: each run of a task's handler is the root of a trace of its own, linked to the call that created the task
-// or to the run before it. A task may take hours and outlive its client, so it is no child of the call.
+// or to the run before it. A task may take hours and outlive its client, so it is not a child of the call.
 
 import type { TaskEvent } from '../engine/ports.ts';
 import { names, toolError } from './names.ts';
@@ -17,7 +17,7 @@ import type { Attributes } from './request-attributes.ts';
 const maxFormer = 1_000;
 
 const startsRun = new Set<TaskEvent['type']>(['created', 'recovered']);
-/** The handler does not run any more, here at least. */
+/** The handler no longer runs in this process. */
 const endsRun = new Set<TaskEvent['type']>(['suspended', 'released', 'handed-over', 'lease-lost', 'ended']);
 
 export class TaskSpans {

@@ -1,4 +1,4 @@
-// How a call of a tool runs: as a task, perhaps as one, or while its client waits. The tool, the revision and what the client
+// How a call of a tool runs: as a task, as a possible task, or while its client waits. The tool, the revision and what the client
 // declared decide it.
 
 import { declares } from '../../protocol/abilities.ts';
@@ -32,7 +32,7 @@ export function admit(host: RunHost, options: TasksOptions, call: Call, entry: T
   const afterMs = facadeMsOf(entry.task, options);
   if (afterMs !== undefined) {
     const { start, dedupe, inline } = entry.task;
-    // Without a task, these cannot run at all, or not at most once.
+    // Without a task, these cannot run, or could run twice.
     const isTask = start === 'external' || dedupe !== undefined || !inline;
     const modelAnswers = modelsAnswer(options) && !canAskUser(call);
     call.task = new TaskRun(host, call, entry, isTask ? 'now' : 'later', { facade: { afterMs, modelAnswers } });

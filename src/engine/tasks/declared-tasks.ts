@@ -15,7 +15,7 @@ export function ownerOf({ principal, transport }: Peer): string {
   return transport === 'stdio' || transport === 'memory' ? 'local' : '';
 }
 
-/** The capabilities of a server with tasks: a caller that sees no tool with tasks, or cannot list them, is not told. */
+/** The capabilities of a server with tasks: not declared to a caller that sees no tool with tasks, or cannot list them. */
 export function withTasksOf(peer: Peer, { capabilities, catalog }: CallServer): Capabilities {
   const { tasks, ...others } = capabilities;
   if (tasks === undefined) return capabilities;

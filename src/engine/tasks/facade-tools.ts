@@ -36,7 +36,7 @@ function definitionOf(name: FacadeTool, more: Omit<ToolDefinition, 'run' | 'time
 const definitions: Readonly<Record<FacadeTool, ToolDefinition>> = {
   task_status: definitionOf('task_status', {
     description:
-      'Get the result of a task: of a tool that answered with a task id because it takes long. Waits a while, then says whether it is still working.',
+      'Get the result of a task: of a tool that returned a task id because it takes long. Waits a while, then reports whether it is still working.',
     annotations: { readOnlyHint: true, openWorldHint: false },
     input: {
       type: 'object',
@@ -78,14 +78,14 @@ const definitions: Readonly<Record<FacadeTool, ToolDefinition>> = {
 
 const own: ReadonlySet<ToolDefinition> = new Set(Object.values(definitions));
 
-/** Registers them. Without `questions` there is nothing to answer. */
+/** Registers them; `task_answer` only if models may answer. */
 export function addFacadeTools(catalog: Pick<Catalog, 'addTool'>, options: TasksOptions): void {
   for (const [name, definition] of Object.entries(definitions)) {
     if (name !== 'task_answer' || modelsAnswer(options)) catalog.addTool(name, definition);
   }
 }
 
-/** Whether the client of a call knows nothing of tasks, or does not say so. */
+/** Whether the client of a call does not declare tasks. */
 export function lacksTasks({ codec, capabilities }: Pick<Call, 'codec' | 'capabilities'>): boolean {
   return codec.dialect.tasks !== 'server-directed' || !declaresTasks(capabilities);
 }
@@ -108,14 +108,14 @@ export function facadeLists(options: TasksOptions): FacadeLists {
   return { variantFor: (call) => (lacksTasks(call) ? withoutTasks : withTasks) };
 }
 
-/** What a slow call is answered with instead of its result, as structured content. */
+/** The structured content that a slow call returns instead of its result. */
 const handleSchema = {
   type: 'object',
   properties: { taskId: { type: 'string' }, status: { type: 'string', enum: ['working', 'input_required'] } },
   required: ['taskId', 'status'],
 } as const;
 
-/** Clients validate results, so the schema must allow the id of a task; and none needs tasks to call the tool. */
+/** Clients validate results, so the schema must also allow the id of a task. No client needs tasks to call the tool. */
 function withHandle(tool: Tool): Tool {
   const { outputSchema, execution } = tool;
   return {

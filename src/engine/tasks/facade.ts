@@ -15,7 +15,7 @@ import type { TaskInput, TaskRecord } from './task-store.ts';
 
 type Args = { readonly [name: string]: unknown };
 
-/** What they need of the tasks of a server. */
+/** The part of a server's tasks that these tools use. */
 export interface FacadeTasks {
   /** Whether models may answer input requests. */
   readonly modelsAnswer: boolean;
@@ -48,7 +48,7 @@ export async function callFacade(tasks: FacadeTasks, tool: FacadeTool, call: Cal
   }
 }
 
-/** The task once it has ended, or needs input that its user cannot be asked for; or when the time is over. */
+/** Waits until the task has ended, or needs input that its user cannot be asked for, or the time is over. */
 function waitFor(tasks: FacadeTasks, call: Call, record: TaskRecord, given: unknown): TaskRecord | Promise<TaskRecord> {
   const waitMs = Math.min(typeof given === 'number' ? given : defaultWaitMs, maxWaitMs);
   if (isDecisive(record, call) || waitMs <= 0) return record;
@@ -61,7 +61,7 @@ function waitFor(tasks: FacadeTasks, call: Call, record: TaskRecord, given: unkn
     };
     const timer = setTimeout(done, waitMs);
     call.signal.addEventListener('abort', done, { once: true });
-    // While it waits, users are asked by requests on this call, where the revision has that. It ends with the call.
+    // While this call waits, input requests are sent on it, where the revision allows that.
     tasks.followers.addWaiting(record, call, (changed) => {
       latest = changed;
       if (isDecisive(changed, call)) done();
@@ -98,7 +98,7 @@ async function answer(tasks: FacadeTasks, call: Call, record: TaskRecord, args: 
   return text(`Answered. Call task_status with taskId ${JSON.stringify(record.id)} for the result.`);
 }
 
-/** What is wrong with an answer. A model can try again; the handler would fail. */
+/** Validates an answer here, so that the model can try again; the handler would fail. */
 async function checkAnswer({ params }: TaskInput, content: unknown): Promise<string | undefined> {
   const schema = (params as { readonly requestedSchema: SchemaInput }).requestedSchema;
   const { validator } = compileSchema(schema, { direction: 'input', root: 'object', where: 'elicitation form' });
@@ -139,7 +139,7 @@ function stateResult(record: TaskRecord, call: Call, tasks: Pick<FacadeTasks, 'm
   };
 }
 
-/** Whether the model is to answer: only where its user cannot be asked. */
+/** Whether the model should answer: only if its user cannot be asked. */
 function isShown(input: TaskInput, call: Call, { modelsAnswer }: Pick<FacadeTasks, 'modelsAnswer'>): boolean {
   return modelsAnswer && isForm(input) && !canAsk(call, input);
 }

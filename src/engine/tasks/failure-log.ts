@@ -1,8 +1,8 @@
-// Logs failures of something that is tried again and again: the first one, then one a minute, and that it works again.
+// Logs failures of repeated work: the first, then one a minute, and the recovery.
 
 import type { Logger } from '../../protocol/logger.ts';
 
-/** Between two log lines about the same failure: a store that is away for an hour must not fill the log. */
+/** Between two log lines about the same failure: a store that is unreachable for an hour must not fill the log. */
 const repeatMs = 60_000;
 
 export class FailureLog {

@@ -4,7 +4,7 @@ import type { ToolResult } from '../../protocol/model.ts';
 import type { Call, CallTask } from '../contract.ts';
 import { CallProgress } from './task-progress.ts';
 
-/** Reports that the call is alive, so that clients with a time limit go on waiting. */
+/** Sends progress while the call runs, so that clients with a time limit keep waiting. */
 export class InlineRun implements CallTask {
   readonly id = undefined;
   readonly isInline = true;

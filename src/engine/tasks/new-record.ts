@@ -1,4 +1,4 @@
-// The record of a new task: what is needed of the call that created it, and nothing that is secret.
+// The record of a new task: what the handler needs of the call that created it, without secrets.
 
 import { toBase64Url } from '../../protocol/base64url.ts';
 import type { Principal } from '../../protocol/exchange.ts';
@@ -25,7 +25,7 @@ interface NewTask {
   readonly claims: readonly string[];
 }
 
-/** A client that asks for less could lose its result between two polls. */
+/** With less, a client could lose its result between two polls. */
 const minTtlMs = 60_000;
 
 export async function newRecord(task: NewTask): Promise<TaskRecord> {
@@ -95,7 +95,7 @@ function stepsOf(recorded: RecordedInput | undefined): readonly TaskStep[] {
   return [...(recorded?.steps ?? [])].map(([key, value]) => ({ key, state: 'done', value: (value ?? null) as Json }));
 }
 
-/** No tokens or headers: a task must not keep alive what has ended or was revoked. */
+/** No tokens or headers: they must not stay in use after they have expired or were revoked. */
 function contextOf(call: Call, claims: readonly string[]): TaskContext {
   const { peer, clientInfo, capabilities, codec, logLevel, meta, session, task } = call;
   const { progressToken, traceparent } = meta as Meta;

@@ -1,4 +1,4 @@
-// Waiting that ends early when it is not needed any more.
+// Delays that end early when they are no longer needed.
 
 /** Resolves after that time, or when the signal is aborted. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -9,7 +9,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Before the second and later attempts: what made the first one fail may have passed. */
+/** The delays before the second and later attempts: the cause of the first failure may be temporary. */
 const pausesMs = [0, 1_000, 5_000, 25_000];
 
 /** The pause before an attempt to run a handler; the first one has none. */

@@ -1,8 +1,8 @@
-// How often clients are told to poll: seldom for tasks in which nothing changes.
+// The polling interval that clients get: longer for tasks that do not change.
 
 import type { TaskRecord } from './task-store.ts';
 
-/** After so many polls without a change, the interval grows. */
+/** After this many polls without a change, the interval grows. */
 const pollsPerStep = 10;
 const growth = 1.5;
 /** Tasks whose polls are counted; the oldest are forgotten. */

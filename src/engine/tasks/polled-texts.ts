@@ -1,4 +1,4 @@
-// What the last poll of each task was answered with: while nothing changes, it is not encoded again. (bench tasks, "tasks/get".)
+// The encoded response to the last poll of each task, reused while nothing changes. (bench tasks, "tasks/get".)
 
 import type { Codec } from '../../protocol/revisions/index.ts';
 import { encodeTask, type TaskView } from '../../protocol/revisions/tasks.ts';

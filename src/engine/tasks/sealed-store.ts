@@ -1,5 +1,6 @@
-// A store that encrypts what tasks contain before another store gets it: arguments, context, messages, input requests and
-// their responses, steps, outcome and ticket. What tasks are found by stays readable: id, owner, tool, times and keys.
+// A store that encrypts the contents of tasks before it passes them to another store: arguments, context, messages,
+// input requests and their responses, steps, outcome and ticket. The fields that tasks are found by stay readable: id,
+// owner, tool, times and keys.
 
 import { errorRows } from '../../protocol/errors.ts';
 import type { Json } from '../../protocol/model.ts';
@@ -39,7 +40,7 @@ export function sealTasks(store: TaskStore, sealer: Sealer): TaskStore {
       throw error;
     }
   };
-  /** What was opened lately, by what the store returned: clients poll, and most polls find what the last one found. */
+  /** Recently decrypted records, by the stored record: clients poll, and most polls find an unchanged record. */
   const opened = new WeakMap<TaskRecord, TaskRecord>();
   const openAgain = async (record: TaskRecord | undefined): Promise<TaskRecord | undefined> => {
     if (record === undefined) return undefined;

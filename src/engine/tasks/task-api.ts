@@ -35,7 +35,7 @@ export class TaskApi {
     return (await this.#load()).store.list({ limit: 100, ...filter });
   }
 
-  /** Cancels a task at once. False: it had ended, or does not exist. */
+  /** Cancels a task without waiting for its handler. False: it had ended, or does not exist. */
   async cancel(id: string, reason?: string): Promise<boolean> {
     const tasks = await this.#load();
     const record = await tasks.store.read(id);

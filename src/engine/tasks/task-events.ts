@@ -59,7 +59,7 @@ export function logMessage(logger: Logger | undefined, task: TaskRecord, level: 
   logger?.[isError ? 'error' : 'info']('a task logged a message', { task: task.id, tool: task.tool, level, data });
 }
 
-/** What operators are told, and how urgently. Contents are not logged. */
+/** The log level and message of each event. Contents are not logged. */
 const logged: Partial<Record<TaskEvent['type'], readonly ['debug' | 'info' | 'warn', string]>> = {
   created: ['info', 'task created'],
   'input-requested': ['debug', 'task requests input'],

@@ -1,4 +1,4 @@
-// Who follows which task: requests that wait for its result, subscriptions, and sessions that know it. Sends them changes,
+// The followers of tasks: requests that wait for its result, subscriptions, and sessions that know it. Sends them changes,
 // progress, and input requests as requests of their own, where the revision has that.
 
 import { toBase64Url } from '../../protocol/base64url.ts';
@@ -23,7 +23,7 @@ const maxSessions = 8;
  */
 const firstRequestMs = 1_000;
 
-/** A way to a client: the request that waits for the result, or what its session has open. */
+/** A route to a client: the request that waits for the result, or an open stream of its session. */
 interface Route {
   readonly codec: Codec;
   readonly capabilities: Capabilities;
@@ -33,7 +33,7 @@ interface Route {
   push(text: string): boolean;
 }
 
-/** An input request that was sent as a request, under one id for each way that was tried. */
+/** An input request that was sent as a request, under one id for each route that was tried. */
 interface SentInput {
   readonly ids: Map<string, Route>;
   route: Route;
@@ -245,7 +245,7 @@ export class TaskFollowers {
     }
   }
 
-  /** Cancels requests whose input is not wanted any more. */
+  /** Cancels requests whose input is no longer needed. */
   #withdraw({ record, sent }: Followed): void {
     for (const [key, { ids }] of sent) {
       const input = record.inputs.find((each) => each.key === key);
@@ -253,12 +253,12 @@ export class TaskFollowers {
       sent.delete(key);
       for (const [id, route] of ids) {
         if (!this.#sent.delete(id)) continue;
-        if (route.isLive) route.push(route.codec.cancelled(id, 'The input is not needed any more'));
+        if (route.isLive) route.push(route.codec.cancelled(id, 'The input is no longer needed'));
       }
     }
   }
 
-  /** The input request that a response belongs to. It is taken: a second response matches nothing. */
+  /** The input request that a response belongs to. Removes it, so a second response matches nothing. */
   take({ id }: JsonRpcResponse): { readonly task: string; readonly key: string } | undefined {
     const found = typeof id === 'string' ? this.#sent.get(id) : undefined;
     if (found !== undefined) this.#sent.delete(id as string);
@@ -293,7 +293,7 @@ export class TaskFollowers {
   }
 }
 
-/** The ways to the clients of a task, in the order in which they are tried. */
+/** The routes to the clients of a task, in the order in which they are tried. */
 function routesOf({ waiting, sessions }: Followed): readonly Route[] {
   return [...[...waiting.keys()].map((call) => new WaitingRoute(call)), ...sessions.values()];
 }

@@ -17,7 +17,7 @@ import { decodeResponse, kindOf } from '../input-requests/responses.ts';
 import { isOpen } from './task-record.ts';
 import type { TaskChange, TaskInput, TaskRecord } from './task-store.ts';
 
-/** How often a client is asked again whose response does not fit, on revisions where it is not told. */
+/** How often an input request is repeated after an invalid response, on revisions without an error for that. */
 const maxRepeats = 5;
 
 /** The task whose input requests these are. */
@@ -33,9 +33,9 @@ export interface InputTask {
   readonly replays: boolean;
   /** The client cannot ask its user, and its model may answer forms instead. */
   readonly modelAnswers: boolean;
-  /** Writes a change. Throws when the task was taken away from this process. */
+  /** Writes a change. Throws if this process no longer holds the task. */
   change(changes: readonly TaskChange[]): Promise<void>;
-  /** Only input requests are waited for from now on, or not any more. */
+  /** Called when the handler starts or stops waiting for nothing but input requests. */
   idle(isIdle: boolean): void;
 }
 
@@ -153,7 +153,7 @@ export class TaskInputRequester implements InputRequester {
   /** The deadline of an input request has passed. */
   #expire(key: string): void {
     this.#task.change([{ type: 'withdraw-inputs', keys: [key] }]).catch(() => {
-      // The task was taken away, so its handler is told by its signal.
+      // This process no longer holds the task, so its handler's signal is aborted.
     });
   }
 

@@ -32,7 +32,7 @@ export interface TaskOptions {
   readonly ttlMs?: number;
   /** How long its outcome can be read at least, after it has ended. Default 15 minutes. */
   readonly keepMs?: number;
-  /** The polling interval that clients are told: the first, and the longest while nothing changes. Default 1 to 15 s. */
+  /** The polling interval for clients: the first one, and the longest while nothing changes. Default 1 to 15 s. */
   readonly pollMs?: readonly [first: number, longest: number];
   /**
    * What happens when the process that runs it ends. `fail` (default): the task fails, and its handler never runs twice.
@@ -106,7 +106,7 @@ export interface TaskLimits {
   readonly leaseMs: number;
   /** After this time of waiting for input, the handler of a `replay` task is dropped from memory. */
   readonly suspendAfterMs: number;
-  /** How long running tasks may go on after the server was told to close. */
+  /** How long running tasks may continue after the server was asked to close. */
   readonly closeGraceMs: number;
 }
 
@@ -135,7 +135,7 @@ export interface FacadeOptions {
   /** How long such a client waits for the result before it gets an id. Below the time limit of clients. Default 45,000. */
   readonly afterMs?: number;
   /**
-   * Whether the model may answer the forms that a task asks for, with `task_answer`. Then it answers what a user should.
+   * Whether the model may answer the forms that a task asks for, with `task_answer`. It then answers instead of the user.
    * Default false: users are asked, where the client supports it.
    */
   readonly questions?: boolean;
@@ -145,7 +145,7 @@ export interface FacadeOptions {
 export interface TasksOptions {
   /** Tools for clients without tasks. Default: none, such clients wait for the result. */
   readonly facade?: boolean | FacadeOptions;
-  /** Where tasks are stored. Default: in memory, so that they end with the process. */
+  /** Where tasks are stored. Default: in memory, so they end with the process. */
   readonly store?: TaskStore;
   readonly limits?: Partial<TaskLimits>;
   /** Separates the tasks of several servers that share a store. Default: the name of the server. */

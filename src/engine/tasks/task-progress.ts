@@ -4,7 +4,7 @@
 import type { ProgressToken } from '../../protocol/model.ts';
 import type { Call } from '../contract.ts';
 
-/** A client whose time limit restarts with each notification waits for a call that reports nothing by itself. */
+/** A client whose time limit restarts with each notification keeps waiting for a call whose handler reports no progress. */
 const keepAliveMs = 10_000;
 
 /** The notifications of one call, with values that always increase. */
@@ -42,7 +42,7 @@ export class CallProgress {
     this.#timer = setInterval(() => {
       if (this.#call.settled) return this.stop();
       if (Date.now() - this.#lastAtMs < keepAliveMs / 2) return;
-      // The next larger value that a double can tell apart at this size: real progress is still larger.
+      // The next larger value that a double can tell apart at this size: real progress will be larger.
       this.send(
         Number.isFinite(this.#last) ? this.#last + Math.max(Math.abs(this.#last), 1) * 1e-12 : 0,
         undefined,

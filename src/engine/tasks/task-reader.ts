@@ -1,5 +1,5 @@
-// Finds the tasks of requests. A store that has a task in memory returns it at once: clients poll, and a promise for each poll
-// costs as much as the poll itself. (bench tasks, "tasks/get".)
+// Finds the tasks of requests. A store that has a task in memory returns it without a promise: clients poll, and a
+// promise for each poll costs as much as the poll itself. (bench tasks, "tasks/get".)
 
 import { wireErrors } from '../../protocol/errors.ts';
 import type { Peer } from '../../protocol/exchange.ts';
@@ -10,7 +10,7 @@ import { ownerOf } from './declared-tasks.ts';
 import type { TaskFollowers } from './task-followers.ts';
 import type { TaskRecord, TaskStore } from './task-store.ts';
 
-/** What it needs of the tasks of a server. */
+/** The part of a server's tasks that it uses. */
 interface ReadTasks {
   readonly store: Pick<TaskStore, 'read'>;
   readonly service: string;

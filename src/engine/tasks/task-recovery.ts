@@ -1,5 +1,5 @@
-// Tasks that no handler runs: of processes that ended, suspended ones whose input is there, and work of other systems. And
-// what happens to the tasks of this process when it ends.
+// Resumes tasks without a running handler: those of processes that ended, suspended ones whose input has arrived, and
+// external ones. Also hands over the tasks of this process when it ends.
 
 import { errorRows } from '../../protocol/errors.ts';
 import type { Peer, Principal } from '../../protocol/exchange.ts';
@@ -41,7 +41,7 @@ interface RecoveryTasks extends RunHost {
   readonly events: { emit(event: TaskEvent): void };
 }
 
-/** How long a step may take to end when the process is told to end. */
+/** How long a step may take to finish when the process is stopping. */
 const stepGraceMs = 2_000;
 
 export class TaskRecovery {
@@ -67,7 +67,7 @@ export class TaskRecovery {
     (timer as { unref?: () => void }).unref?.();
   }
 
-  /** Goes on with a task that this process has claimed. */
+  /** Resumes a task that this process has claimed. */
   resume(record: TaskRecord): void {
     const run = this.#tasks.runs.get(record.id);
     if (run !== undefined) return run.keep(record);
@@ -148,7 +148,7 @@ export class TaskRecovery {
     try {
       state = (await entry.task?.poll?.(ticket, { id: record.id })) ?? state;
     } catch (error) {
-      // The other system may be away for a while.
+      // The other system may be unreachable for a while.
       this.#server.logger?.warn('work of another system could not be polled', { task: record.id, error });
     }
     if (state.status !== 'working') return this.#end(record, externalOutcome(state, entry));
@@ -160,7 +160,7 @@ export class TaskRecovery {
     await this.#tasks.write(record, [...changes, { type: 'hand-over', ticket, ...poll }]);
   }
 
-  /** The process ends: tasks that may run again are given to others, the rest may end by themselves for a while. */
+  /** The process ends: tasks that may run again are handed over to others; the rest get some time to finish. */
   async handOver(): Promise<void> {
     const runs = [...this.#tasks.runs.values()];
     const isReplay = ({ record }: TaskRun): boolean => record.recover === 'replay';

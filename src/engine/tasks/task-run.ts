@@ -19,7 +19,7 @@ import type { TaskChange, TaskOutcome, TaskRecord } from './task-store.ts';
 import { runInSlot } from './tool-slots.ts';
 import { WaitingRequester } from './waiting-requester.ts';
 
-/** What a run needs of the tasks of its server. */
+/** The part of a server's tasks that a run uses. */
 export interface RunHost {
   readonly limits: TaskLimits;
   /** Writes a new record for a call. Throws if there are too many tasks, or the store fails. */
@@ -33,11 +33,11 @@ export interface RunHost {
   answer(call: Call, record: TaskRecord, isFacade: boolean): void;
   /** The run holds this record from now on. */
   started(run: TaskRun): void;
-  /** It does not any more. */
+  /** The run no longer holds the record. */
   stopped(run: TaskRun): void;
   /** Another process has taken the task over, or may do so. */
   leaseLost(record: TaskRecord): void;
-  /** Writes changes of a running task, and announces them. Undefined: another process, or its end, was first. */
+  /** Writes changes of a running task, and announces them. Undefined: another process was faster, or the task has ended. */
   write(record: TaskRecord, changes: readonly TaskChange[]): Promise<TaskRecord | undefined>;
   /** Sends progress or a log message to the client of a task, where the revision has that. */
   sendProgress(record: TaskRecord, progress: number, total: number | undefined, message: string | undefined): void;
@@ -51,7 +51,7 @@ export type Created = { readonly created: TaskRecord } | { readonly existing: Ta
 /** Why a run is stopped; the reason of its signal. */
 export type StopReason = 'cancelled' | 'expired' | 'lease-lost' | 'shutdown' | 'suspended';
 
-/** How often a slow call is tested that waits for input, and so cannot become a task yet. */
+/** How often a slow call is checked that cannot become a task yet, because it waits for input. */
 const adoptionRetryMs = 100;
 
 export class TaskRun implements CallTask {
@@ -59,7 +59,7 @@ export class TaskRun implements CallTask {
   readonly #call: Call;
   readonly entry: ToolEntry;
   readonly #options: ResolvedTaskOptions;
-  /** `now`: a task before the handler starts. `later`: perhaps when it runs. `again`: it is one already. */
+  /** `now`: becomes a task before the handler starts. `later`: may become one while it runs. `again`: is one already. */
   readonly #start: 'now' | 'later' | 'again';
   readonly #ttlMs: number | undefined;
   readonly #facade: FacadeRun | undefined;
@@ -100,7 +100,7 @@ export class TaskRun implements CallTask {
   get attempt(): number {
     return this.#record?.attempt ?? 1;
   }
-  /** The latest state that is known here. */
+  /** The latest known record. */
   get record(): TaskRecord {
     return this.#record as TaskRecord;
   }
@@ -161,7 +161,7 @@ export class TaskRun implements CallTask {
     } finally {
       clearTimeout(this.#slow);
       this.#progress.stop();
-      // A task that is being created is what the client gets, even if the handler was faster.
+      // If the task is already being created, the client gets it, even if the handler has finished.
       await this.#creating;
     }
   }
@@ -320,7 +320,7 @@ export class TaskRun implements CallTask {
   ended(result: unknown): void {
     if (this.#isOver) return;
     if (result instanceof ExternalWork) return this.#handOver(result);
-    // A handler that was told to stop and failed has stopped.
+    // A handler that fails after its signal was aborted has stopped as requested.
     if (this.#stopped === 'cancelled' && isFailure(result)) void this.end({ type: 'cancelled' });
     else void this.end(resultOutcome(this.#call, result, this.#host.limits.maxOutcomeBytes));
   }
@@ -341,7 +341,7 @@ export class TaskRun implements CallTask {
       const written = await this.#host.write(record, [{ type: 'end', outcome, expiresAtMs }]);
       if (written !== undefined) this.#record = written;
     } catch (error) {
-      // Its lease ends, and it is reported as interrupted, or runs again.
+      // Its lease will end; the task then fails as interrupted, or runs again.
       this.#call.server.logger?.error('the outcome of a task could not be stored', { task: record.id, error });
     }
   }
@@ -391,7 +391,7 @@ export class TaskRun implements CallTask {
     try {
       await this.#host.write(record, [change]);
     } catch (error) {
-      // Its lease ends by itself.
+      // Its lease will end anyway.
       this.#call.server.logger?.warn('a task could not be handed back', { task: record.id, error });
     }
   }

@@ -6,7 +6,7 @@ import { FailureLog } from './failure-log.ts';
 import type { TaskRun } from './task-run.ts';
 import type { TaskRecord, TaskStore } from './task-store.ts';
 
-/** What the runner does its work with. */
+/** What the runner uses of the tasks of its server. */
 export interface RunnerHost {
   readonly store: TaskStore;
   readonly service: string;
@@ -30,7 +30,7 @@ const sweepEveryMs = 30_000;
 const maxClaimed = 50;
 /** Tasks that are deleted at a time, so that a store with many is not blocked. */
 const maxSwept = 500;
-/** Without the store, runs go on until this long before their leases end. */
+/** While the store fails, runs continue until this long before their leases end. */
 const leaseMarginMs = 5_000;
 
 export class TaskRunner {
@@ -43,7 +43,7 @@ export class TaskRunner {
   #sweptAtMs = Date.now();
   #isClosed = false;
   #isClaiming = true;
-  /** When the timer last did its work without a failure, or had none to do; health checks read it. */
+  /** When the timer last ran without a failure, or had nothing to do; health checks read it. */
   lastTickMs = Date.now();
 
   constructor(host: RunnerHost, holder: string) {

@@ -28,10 +28,10 @@ export interface TaskInput {
   readonly params: Json;
   readonly requestedAtMs: number;
   readonly response?: Json;
-  /** `response` is what the handler gets, as a journal records it: it was answered before the task existed. */
+  /** `response` is what the handler gets, in the form of a journal: it was answered before the task existed. */
   readonly decoded?: true;
   readonly answeredAtMs?: number;
-  /** Not wanted any more: the task was cancelled, or the deadline of the request passed. */
+  /** No longer needed: the task was cancelled, or the deadline of the request has passed. */
   readonly withdrawn?: true;
 }
 
@@ -86,13 +86,13 @@ export interface TaskRecord {
   readonly steps: readonly TaskStep[];
   readonly outcome?: TaskOutcome;
   readonly context: TaskContext;
-  /** What an external executor calls the work. */
+  /** The id of the work in the other system. */
   readonly ticket?: Json;
   /** How often the handler was started. Runs that ended by `suspend` or `release` do not count. */
   readonly attempt: number;
-  /** Grows with each change. */
+  /** Increases with each change. */
   readonly version: number;
-  /** Grows whenever the right to write changes hands; a writer with an older one is rejected. */
+  /** Increases whenever another process takes over the right to write; a writer with an older value is rejected. */
   readonly fence: number;
   readonly lease?: TaskLease;
   /** When a process may claim it: a queued task, one with a lease that ended, an external task to poll. */
@@ -101,7 +101,7 @@ export interface TaskRecord {
   /** Whether the handler runs again after the process that ran it died, and how often it may start in all. */
   readonly recover: 'fail' | 'replay';
   readonly maxAttempts: number;
-  /** What it contains is encrypted, and not with a key of this server: it fails, and never runs. */
+  /** Its contents are encrypted with a key that this server does not have: the task fails, and never runs. */
   readonly sealed?: true;
 }
 
@@ -154,12 +154,12 @@ export interface TaskStore {
   readonly durable: boolean;
   /** `existing`: an unfinished task of the same service, owner, tool and `dedupeKey`. Throws when the store is full. */
   create(record: TaskRecord): Promise<{ readonly created: true } | { readonly existing: TaskRecord }>;
-  /** Undefined for an unknown or expired task. At once if it is in memory: clients poll. */
+  /** Undefined for an unknown or expired task. Not a promise if it is in memory, because clients poll often. */
   read(id: string): TaskRecord | undefined | Promise<TaskRecord | undefined>;
   change(id: string, guard: TaskGuard, changes: readonly TaskChange[]): Promise<TaskRecord | 'conflict' | 'gone'>;
   /**
-   * Takes tasks that are due for a process: `fence` and `attempt` grow, and the lease is its own. Running tasks whose lease
-   * ended count as due.
+   * Claims tasks that are due for a process: `fence` and `attempt` increase, and the process gets the lease. Running
+   * tasks whose lease ended count as due.
    */
   claim(holder: string, services: readonly string[], leaseMs: number, max: number): Promise<readonly TaskRecord[]>;
   /** Prolongs the leases of a process; returns the ids that it still holds. */

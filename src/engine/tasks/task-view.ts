@@ -37,7 +37,7 @@ function encodedOutcome(outcome: TaskOutcome, tool: ToolEntry | undefined): Enco
   return { type: 'result', result: outcome.result as unknown as ToolResult, outputSchema: tool?.output?.json };
 }
 
-/** Some clients show nothing else of a task that failed. */
+/** For a failed task, some clients show only this message. */
 function messageOf({ outcome, message }: TaskRecord): string | undefined {
   if (outcome === undefined) return message;
   if (outcome.type === 'cancelled') return outcome.reason ?? 'The task was cancelled';

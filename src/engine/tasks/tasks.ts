@@ -1,5 +1,5 @@
-// The tasks of one server in this process: creates them, runs them, and applies what clients and programs ask for. The requests
-// of clients are in features/tasks.ts, taking over tasks of other processes in task-recovery.ts.
+// The tasks of one server in this process: creates them, runs them, and applies changes requested by clients and
+// programs. The requests of clients are in features/tasks.ts, taking over tasks of other processes in task-recovery.ts.
 
 import { toBase64Url } from '../../protocol/base64url.ts';
 import { wireErrors } from '../../protocol/errors.ts';
@@ -47,7 +47,7 @@ export interface TasksServer extends CallServer, RecoveryServer, ObservedServer 
 const retryPausesMs = [200, 1_000, 3_000];
 /** How long a store may take longer than the handlers when a server closes. */
 const storeGraceMs = 3_000;
-/** While other processes report their changes, each task is read this seldom. */
+/** How often a task is read although other processes report their changes. */
 const refreshEveryMs = 15_000;
 
 export class Tasks implements LoadedTasks, RunHost {
@@ -102,7 +102,7 @@ export class Tasks implements LoadedTasks, RunHost {
     this.runner.wake();
   }
 
-  /** Whether tasks are kept going: their leases, their recovery, their expiry. False when the store fails or hangs. */
+  /** Whether leases, recovery and expiry of tasks work. False if the store fails or hangs. */
   get isHealthy(): boolean {
     const isIdle = !this.store.durable && !this.#hasStored && this.runs.size === 0;
     return isIdle || Date.now() - this.runner.lastTickMs < 15_000;
@@ -241,7 +241,7 @@ export class Tasks implements LoadedTasks, RunHost {
     if (record.phase === 'ended') return;
     const changed = await this.change(record.id, [{ type: 'request-cancel' }], peer);
     if (changed === undefined) return;
-    // Nothing runs that could end it.
+    // No handler runs that could end it.
     if (changed.phase !== 'running') await this.cancelNow(changed, undefined, peer);
     else if (this.runs.has(record.id)) this.graceOf(changed);
   }
@@ -330,7 +330,7 @@ export class Tasks implements LoadedTasks, RunHost {
     await this.change(record.id, [{ type: 'end', outcome, expiresAtMs: Date.now() }]);
   }
 
-  /** A running task does not expire: the client is told of the longer time with its next poll. */
+  /** A running task does not expire: the client gets the longer time with its next poll. */
   async #extend(): Promise<void> {
     const nowMs = Date.now();
     const writes: Promise<unknown>[] = [];

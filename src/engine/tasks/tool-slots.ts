@@ -1,6 +1,6 @@
-// How many tasks of one tool run at a time in this process. More wait in the order in which they came.
+// How many tasks of one tool run at a time in this process. Others wait in the order of their arrival.
 
-/** Runs a handler. Its slot is free again when it has ended or was told to stop. */
+/** Runs a handler. Its slot is free again when it has ended or its signal was aborted. */
 export async function runInSlot<T>(
   release: () => void,
   signal: AbortSignal,
@@ -42,7 +42,7 @@ export class ToolSlots {
   #release(tool: string): void {
     const slots = this.#tools.get(tool) as Slots;
     const next = slots.waiting.shift();
-    // The slot goes to the next one as it is.
+    // The slot is passed on to the next one without being released.
     if (next !== undefined) return next();
     slots.taken--;
     if (slots.taken === 0) this.#tools.delete(tool);

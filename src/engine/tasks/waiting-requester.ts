@@ -4,7 +4,7 @@ import type { Call, InputRequester, KeyedInputRequest, RecordedInput } from '../
 import type { InputRequest } from '../input-requests/input-request.ts';
 import { inputRequesterOf } from '../input-requests/load.ts';
 
-/** Between the decision to create a task and its creation: waits for one or the other. */
+/** Used between the decision to create a task and its creation: waits until the task exists or could not be created. */
 export class WaitingRequester implements InputRequester {
   readonly #call: Call;
   readonly #created: () => Promise<boolean>;
