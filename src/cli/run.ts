@@ -77,7 +77,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   console: {
     group: 'Use a server',
-    about: 'open the console of a server that runs',
+    about: 'open the console of a running server',
     load: () => import('./commands/console.ts'),
   },
   ping: {

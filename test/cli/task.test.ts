@@ -52,7 +52,7 @@ test('with --json every action prints JSON', async () => {
 test('a result that is there at once is printed', async () => {
   const { code, stdout, stderr } = await home.run(['call', url, 'quick', '--detach']);
   expect([code, stdout]).toEqual([0, 'at once\n']);
-  expect(stderr).toBe('The server returned the result at once; there is no task.\n');
+  expect(stderr).toBe('The server returned the result immediately, so there is no task.\n');
 });
 
 test('a task that failed or is gone is an error', async () => {
@@ -100,7 +100,7 @@ test('Ctrl-C cancels the task of a call, but not a task that is only waited for'
   expect(server.task('task-1').status).toBe('cancelled');
   const id = await detach('work');
   const waited = await stopping(['task', 'wait', url, id]);
-  expect(waited).toMatchObject({ code: 130, stderr: expect.stringContaining('The task goes on.') });
+  expect(waited).toMatchObject({ code: 130, stderr: expect.stringContaining('The task continues.') });
   expect(server.task(id).status).toBe('working');
   expect(server.methods.filter((method) => method === 'tasks/cancel')).toHaveLength(1);
 });

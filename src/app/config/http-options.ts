@@ -94,7 +94,7 @@ export const httpOptions: readonly Option[] = [
     flag: 'drain-delay',
     metavar: 'MS',
     env: 'MOORING_DRAIN_DELAY_MS',
-    about: 'after SIGTERM, serve as before for so many milliseconds while /readyz reports 503, for load balancers',
+    about: 'after SIGTERM, keep serving for this many milliseconds while /readyz reports 503, for load balancers',
   },
   {
     key: 'http.tls.cert',
@@ -151,7 +151,7 @@ export const httpOptions: readonly Option[] = [
     metavar: 'URL',
     env: 'MOORING_REDIS_URL',
     secret: true,
-    about: 'Redis or Valkey that connects several replicas, such as redis://host:6379; needs MOORING_KEY',
+    about: 'Redis or Valkey that connects several replicas, such as redis://host:6379; requires MOORING_KEY',
   },
   {
     key: 'redis.password',
@@ -176,21 +176,21 @@ export const httpOptions: readonly Option[] = [
     key: 'redis.prefix',
     kind: 'text',
     section: 'file',
-    about: 'what its keys begin with; default: mooring and the profile',
+    about: 'prefix of its keys; default: mooring and the profile',
   },
   {
     key: 'redis.waitReplicas',
     kind: 'integer',
     default: 0,
     section: 'file',
-    about: 'how many replicas of Redis must have the end of a session or a task before it is acknowledged',
+    about: 'how many replicas of Redis must store the end of a session or task before it is acknowledged',
   },
   {
     key: 'redis.maxStaleMs',
     kind: 'integer',
     default: 5_000,
     section: 'file',
-    about: 'how long sessions that are known are still served while Redis cannot be reached; 0: not at all',
+    about: 'how long known sessions are still served while Redis cannot be reached; 0: not at all',
   },
   {
     key: 'auth.tokens',

@@ -88,7 +88,7 @@ export const options: readonly Option[] = [
     key: 'audit.maxTotalBytes',
     kind: 'bytes',
     section: 'file',
-    about: 'the size of all files of the audit log together; the oldest are deleted',
+    about: 'size limit of all audit log files together; the oldest are deleted',
   },
   {
     key: 'policy',
@@ -110,7 +110,7 @@ export const options: readonly Option[] = [
     section: 'console',
     flag: 'console',
     env: 'MOORING_CONSOLE',
-    about: 'show the traffic and try the server in the browser: at /console/, or beside stdio on a loopback port',
+    about: 'show the traffic and try the server in the browser: at /console/, or on a loopback port if served on stdio',
   },
   {
     key: 'console.port',
@@ -119,7 +119,7 @@ export const options: readonly Option[] = [
     section: 'console',
     flag: 'console-port',
     metavar: 'N',
-    about: 'port of the console beside stdio; 0 picks a free one',
+    about: 'port of the console if served on stdio; 0 picks a free one',
   },
   {
     key: 'console.operate',
@@ -152,7 +152,7 @@ export const options: readonly Option[] = [
     section: 'console',
     flag: 'console-sandbox-origin',
     metavar: 'ORIGIN',
-    about: 'another name of this server on HTTP, for MCP Apps in the console: https://apps.example.com',
+    about: 'another origin of this server for MCP Apps in the console, such as https://apps.example.com',
   },
   {
     key: 'log.level',
@@ -187,7 +187,7 @@ export const options: readonly Option[] = [
     kind: 'switch',
     default: false,
     section: 'file',
-    about: 'spans contain arguments and results of tools, without secrets',
+    about: 'include arguments and results of tools in spans, without secrets',
   },
   { key: 'gateway', kind: 'tree', default: {}, section: 'file', about: 'views and options of the gateway' },
   {

@@ -50,7 +50,7 @@ export const findingKinds = {
   'config-duplicate-key': { severity: 'warning', about: 'two entries have the same name; the last one counts' },
   'server-disabled': { severity: 'warning', about: 'the entry is switched off' },
   'env-missing': { severity: 'error', about: 'a variable that an entry refers to is not set' },
-  'env-placeholder': { severity: 'warning', about: 'a value still is the placeholder of an example' },
+  'env-placeholder': { severity: 'warning', about: 'a value is still a placeholder from an example' },
 
   'command-not-found': { severity: 'error', about: 'the program does not exist' },
   'command-not-executable': { severity: 'error', about: 'the file exists, but cannot be started' },
@@ -98,7 +98,7 @@ export const findingKinds = {
   },
   'proxy-for-loopback': { severity: 'warning', about: 'a proxy is set and NO_PROXY does not exclude this machine' },
   redirected: { severity: 'error', about: 'the server redirects to another origin' },
-  'wrong-path': { severity: 'error', about: 'the endpoint has another path, which was found' },
+  'wrong-path': { severity: 'error', about: 'the endpoint is at another path, which was found' },
   'endpoint-not-found': { severity: 'error', about: 'there is no MCP endpoint at the usual paths' },
   'sign-in-required': { severity: 'error', about: 'the server requires credentials' },
   'token-rejected': { severity: 'error', about: 'the server rejects the credentials' },

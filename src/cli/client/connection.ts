@@ -72,13 +72,13 @@ export interface ConnectionValues {
 
 /** How a command treats its time. */
 export interface TimeOptions {
-  /** The command goes on until it is stopped: `--timeout` is for connecting and for each answer, not for all of it. */
+  /** The command runs until it is stopped: `--timeout` applies to connecting and to each response, not to the whole. */
   readonly endless?: boolean;
   /** Runs before the connection is closed when the command is stopped; it has `stopMs` for that. */
   readonly onStop?: () => Promise<unknown> | undefined;
 }
 
-/** How long the end of a command may wait for the server to be told. */
+/** How long the end of a command may wait for `onStop`. */
 const stopMs = 1_000;
 
 /**
@@ -213,7 +213,7 @@ export async function connectOptions(
     ...(authorizer === undefined ? {} : { authorizer }),
     onUnexpectedOutput: (what) =>
       out.info(
-        `${style.warn('warning:')} the server sent something that is not a protocol message: ${lineForTerminal(what)}\nServers that are started write their log to stderr, not to stdout.\n`,
+        `${style.warn('warning:')} the server sent something that is not a protocol message: ${lineForTerminal(what)}\nA server on stdio must write its log to stderr, not to stdout.\n`,
       ),
     ...(values.verbose !== true
       ? {}

@@ -1,5 +1,5 @@
-// How a client command ends: by itself, by a signal, or because its time is over. It ends soon in every case, whatever
-// the server does.
+// How a client command ends: when its work is done, by a signal, or because its time is over. It always ends soon,
+// whatever the server does.
 
 import { ClientError, type InputHandlers, PausableTimeout } from '../../client/index.ts';
 import { exitCodes } from '../report-error.ts';
@@ -64,7 +64,7 @@ export class Ending {
     this.#limit?.clear();
     process.off('SIGINT', this.#interrupt);
     process.off('SIGTERM', this.#interrupt);
-    // Does not keep the process alive by itself.
+    // The timer must not keep the process alive.
     setTimeout(leave, graceMs).unref();
   }
 

@@ -21,7 +21,7 @@ you are prompted for it.
 
 Arguments:
   --arg name=value    an argument, converted to the type in the tool's schema; repeatable.
-                      name:=JSON passes JSON as it is, name.inner=value sets a field of an object
+                      name:=JSON passes JSON unchanged, name.inner=value sets a field of an object
   --args JSON         all arguments as one JSON object; @FILE reads a file, - reads stdin
   --answer name=value answer a field the server asks for, instead of prompting you; repeatable
   --save DIR          folder for images and other files (default: a new temporary folder)
@@ -97,7 +97,7 @@ export const run = command({ name: 'call', help, options }, async ({ values, pos
 
 type Printing = Parameters<typeof printResult>[1];
 
-/** Starts the call as a task and prints its id, or its result if the server returned that at once. */
+/** Starts the call as a task and prints its id, or its result if the server returned one immediately. */
 async function detach(
   client: Client,
   name: string,
@@ -112,12 +112,12 @@ async function detach(
     else out.write(`${lineForTerminal(started.info.taskId, 1_000)}\n`);
     if (client.transport === 'stdio')
       out.info(
-        'The server ends with this command. The task goes on only if the server stores tasks and is started again.\n',
+        'The server ends with this command. The task continues only if the server stores tasks and is started again.\n',
       );
     return 0;
   }
   const result = await started.wait();
-  if (!json) out.info('The server returned the result at once; there is no task.\n');
+  if (!json) out.info('The server returned the result immediately, so there is no task.\n');
   if (!json) return printResult(result, printing);
   out.json({ taskId: null, status: started.status, result });
   return result.isError === true ? 1 : 0;

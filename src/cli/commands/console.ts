@@ -7,11 +7,11 @@ import { command } from '../command.ts';
 
 const help = `Usage: mooring console [PID] [options]
 
-Lists the consoles of your servers that run now, and opens one in the browser: the only one, or that of PID.
-A server has a console if it was started with --console or by "mooring inspect", also by a client.
+Opens the console of a running server in the browser: the only one, or the one of process PID. If several are running,
+lists them. A server has a console if you, or a client, started it with --console or with "mooring inspect".
 
 Options:
-  --list       only list them, with their links; everyone who has a link can use the console
+  --list       only list them, with their links; anyone who has a link can use the console
   --json       the same as JSON
   -h, --help   show this help
 `;

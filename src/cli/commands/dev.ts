@@ -12,7 +12,7 @@ import { styleFor } from '../ui/style.ts';
 const help = `Usage: mooring dev <file> [options]
 
 Serves a TypeScript or JavaScript file on stdio, or over HTTP, and restarts it when the file, or one that it imports,
-changes. The client stays connected and is told that the lists of tools, resources and prompts changed. Calls, their
+changes. The client stays connected and is notified that the lists of tools, resources and prompts changed. Calls, their
 durations and errors are printed to stderr.
 
 The file exports its server (export const server = createServer(…)), or, on stdio, serves it with serveStdio(server).
@@ -20,10 +20,10 @@ TypeScript needs Node 22.18 or later, or esbuild in the project.
 
 Options:
   --http        serve over HTTP on 127.0.0.1 instead: sessions and event streams of clients stay open
-  --port N      port of --http; default 8000, and 0 for a free one
+  --port N      port of --http (default 8000; 0 picks a free one)
   -h, --help    show this help
 
-Examples, as the command of a client, and for clients that connect to http://127.0.0.1:8000/mcp:
+Examples: as the command of a client, and for clients that connect to http://127.0.0.1:8000/mcp:
   npx mooring dev /home/ada/notes/src/server.ts
   npx mooring dev --http src/server.ts
 `;

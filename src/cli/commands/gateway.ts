@@ -10,9 +10,10 @@ const help = `Usage: mooring gateway [--config FILE]… [--view NAME] [options]
        mooring gateway URL [options]
        mooring gateway <check|status|tools|restart|pins|import> …
 
-Serves every server of a configuration file as one server, over stdio or HTTP, whatever protocol revision and transport
-each of them has. FILE is the file of any client (mcpServers, VS Code's servers, Codex' TOML) or mooring.json; default:
-your user configuration. With a command or a URL, one server: from stdio to HTTP, from HTTP to stdio, from old to new.
+Serves all servers of a configuration file as one server, over stdio or HTTP, whatever protocol revision and transport
+each of them uses. FILE is the file of any client (mcpServers, servers of VS Code, TOML of Codex) or mooring.json;
+default: your user configuration. With a command or a URL, it serves that one server over another transport, and for
+clients of every revision.
 
 Addresses with --http:  /mcp  all servers    /mcp/v/<view>  a view    /mcp/s/<server>  one server, with its own names
 
@@ -27,7 +28,7 @@ Commands:
   status           show the servers of the running gateway
   tools [SERVER]   list the tools as clients see them
   restart SERVER   restart a server
-  pins             show which tools were accepted; "pins diff" and "pins accept" show and accept changes
+  pins             list the accepted tools; "pins diff" shows changes, "pins accept" accepts them
   import           write the servers of a client into a file for the gateway
 
 Examples:

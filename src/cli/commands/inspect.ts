@@ -15,9 +15,9 @@ Shows a server in the browser: its tools, resources and prompts with forms to tr
 
   <server>      connect to it as a client; several servers are tabs of one page
   --config FILE without <server>: all servers of that file
-  --wrap        run a server's command in a client's place and show what the two say to each other. Put this command
-                into the client's configuration: bytes, signals and the exit code are those of COMMAND
-  --proxy URL   the same for a server on HTTP: clients connect to the address that is printed
+  --wrap        run COMMAND for a client and show the messages between the two. Put this command into the client's
+                configuration; bytes, signals and the exit code are passed on unchanged
+  --proxy URL   the same for a server on HTTP: clients connect to the printed address
   --open FILE   show a recording
 
 ${targetHelp}
@@ -25,7 +25,7 @@ Console:
   --port N           port of the console (default: a free one)
   --proxy-port N     port of the proxy (default: a free one)
   --no-open          do not open the browser
-  --read-only        only look: nothing can be called
+  --read-only        view only: nothing can be called
   --record FILE      write every message to this new file; "--open FILE" shows it again
   --raw              show secrets
 

@@ -78,7 +78,7 @@ export const run = command({ name: 'task', help, options }, async ({ values, pos
   const revision = values.revision ?? (verb === 'list' ? listingRevision : undefined);
   const code = await withServer(target, { ...values, revision }, out, work, handlers);
   if (verb === 'wait' && code === 130)
-    out.info('\nThe task goes on. Wait again, or stop it with "mooring task cancel".\n');
+    out.info('\nThe task continues. Wait again, or stop it with "mooring task cancel".\n');
   return code;
 });
 

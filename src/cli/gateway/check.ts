@@ -7,8 +7,13 @@ import { table } from '../ui/table.ts';
 
 const help = `Usage: mooring gateway check [--config FILE]… [--json]
 
-Reads the configuration and shows every command that would be started and every URL that would be connected to. Nothing
-is started. Ends with 2 if something is wrong.
+Reads the configuration and shows which commands the gateway would start and which URLs it would connect to. Nothing is
+started. Exit code: 0 if the configuration is valid, otherwise 2.
+
+Options:
+  --config FILE    a configuration file; repeatable (default: your user configuration)
+  --json           print JSON
+  -h, --help       show this help
 `;
 
 const options = {

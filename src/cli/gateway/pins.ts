@@ -12,13 +12,15 @@ const help = `Usage: mooring gateway pins [SERVER] [options]
        mooring gateway pins diff [SERVER[/TOOL]] [options]
        mooring gateway pins accept SERVER[/TOOL] [options]
 
-Tools are accepted when they are first seen, except with "newTools": "hold". "pins" lists the accepted tools and those that
-are different now; "diff" shows the differences and ends with 1 if there are any; "accept" accepts what is there now.
+A gateway accepts tools when it first lists them, except with "newTools": "hold". "pins" lists the accepted tools and those
+that have changed since; "diff" shows what changed; "accept" accepts the tools as they are now.
 
 Options:
   --data DIR    the data folder of the gateway
   --json        print JSON
   -h, --help    show this help
+
+Exit code of diff: 0 if no tool has changed, otherwise 1.
 `;
 
 type Stored = Awaited<ReturnType<typeof openPins>>;
@@ -64,7 +66,7 @@ function list(pins: Stored, server: string | undefined, json: boolean, out: Outp
     return 0;
   }
   if (rows.length === 0) {
-    out.info('No tools were accepted yet. They are when a gateway lists them for the first time.\n');
+    out.info('No tools have been accepted yet. A gateway accepts tools when it first lists them.\n');
     return 0;
   }
   const { style, width } = out;
@@ -87,7 +89,7 @@ function list(pins: Stored, server: string | undefined, json: boolean, out: Outp
 function diff(pins: Stored, named: string | undefined, json: boolean, out: Output): number {
   const found = pins.list().differences.filter(matcher(named));
   if (json) out.json({ differences: found.map((each) => ({ ...each, fields: pins.fieldsOf(each) })) });
-  else if (found.length === 0) out.info('Every tool is as it was accepted.\n');
+  else if (found.length === 0) out.info('No tool has changed since it was accepted.\n');
   else for (const each of found) printDifference(pins, each, out);
   return found.length === 0 ? 0 : 1;
 }
@@ -108,11 +110,13 @@ async function accept(pins: Stored, named: string | undefined, json: boolean, ou
   if (named === undefined) throw new UsageError('Usage: mooring gateway pins accept SERVER[/TOOL]');
   const meant = pins.list().differences.filter(matcher(named));
   if (meant.length === 0)
-    throw new UsageError(`Nothing to accept for ${JSON.stringify(named)}: "mooring gateway pins diff" shows what is`);
+    throw new UsageError(
+      `There is nothing to accept for ${JSON.stringify(named)}. "mooring gateway pins diff" lists the changes`,
+    );
   for (const { identity, slug, tool } of meant) pins.accept(identity, slug, tool);
   await pins.saved();
   const slugs = new Set(meant.map(({ slug }) => slug));
-  // Running gateways show the accepted tools at once.
+  // Running gateways show the accepted tools without a restart.
   for (const gateway of await runningGateways()) {
     for (const { slug } of await gateway.status()) if (slugs.has(slug)) await gateway.recheck(slug);
   }

@@ -8,6 +8,10 @@ import { command } from '../command.ts';
 const help = `Usage: mooring gateway restart SERVER [--pid N]
 
 Ends the processes and connections of a server and starts it again. Calls in progress fail.
+
+Options:
+  --pid N      the gateway with this process id, if several are running
+  -h, --help   show this help
 `;
 
 const options = {

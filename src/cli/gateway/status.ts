@@ -8,8 +8,8 @@ import { table } from '../ui/table.ts';
 
 const help = `Usage: mooring gateway status [--pid N] [--json]
 
-Shows the servers of every gateway of yours that runs: their state, since when, restarts, calls in progress, calls that wait
-for a connection, and how long half of the last calls (p50) and 99 of 100 (p99) took.
+Shows the servers of all your running gateways: their state, since when, restarts, calls in progress, calls that wait for a
+connection, and the median (p50) and 99th percentile (p99) of the duration of the last calls.
 
 Options:
   --pid N      only the gateway with this process id

@@ -10,8 +10,8 @@ import { table } from '../ui/table.ts';
 
 const help = `Usage: mooring gateway tools [SERVER] [options]
 
-Lists the tools of the running gateway, or of one of its servers. Without a running gateway, or with --config, what was
-listed the last time.
+Lists the tools of the running gateway, or of one of its servers. Without a running gateway, or with --config, shows the
+lists that were stored last.
 
 Options:
   --view NAME      the tools of this view

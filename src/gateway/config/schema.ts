@@ -1,4 +1,4 @@
-// The JSON Schemas of our own keys: "mooring" in the entry of a server, and "gateway" beside the servers. What is read,
+// The JSON Schemas of our own keys: "mooring" in the entry of a server, and "gateway" beside the servers. What the gateway reads,
 // the published schema of mooring.json and the reference in the documentation follow these tables.
 
 import type { JsonSchema } from '../../schema/index.ts';
@@ -123,7 +123,7 @@ export const upstreamSchema = {
     restart: {
       type: 'object',
       description:
-        'When a server that ended is started again: the pause grows from minMs to maxMs; after so many tries within withinMs it is down.',
+        'When a server that ended is started again: the pause grows from minMs to maxMs; after this many attempts within withinMs it is down.',
       properties: {
         minMs: { ...milliseconds, default: defaults.restart.minMs },
         maxMs: { ...milliseconds, default: defaults.restart.maxMs },
@@ -161,11 +161,11 @@ export const upstreamSchema = {
     forwardHeaders: {
       ...texts,
       description:
-        "Headers of the client's request that are sent on. Credentials and headers of the protocol cannot be.",
+        "Headers of the client's request to forward. Credentials and headers of the protocol cannot be forwarded.",
     },
     roots: {
       ...texts,
-      description: 'Folders or file: URIs that the server gets when no client can be asked for its roots.',
+      description: 'Folders or file: URIs for the server where the client does not support roots.',
     },
     asks: {
       type: 'array',
@@ -177,7 +177,7 @@ export const upstreamSchema = {
       type: 'string',
       enum: ['off', 'warn', 'block'],
       default: defaults.pin,
-      description: 'What happens if a tool is not what it was when it was accepted.',
+      description: 'What happens if a tool has changed since it was accepted.',
     },
     newTools: {
       type: 'string',
@@ -206,7 +206,7 @@ export const upstreamSchema = {
     identify: {
       type: 'boolean',
       default: defaults.identify,
-      description: "Tell the server the name and version of the caller's client.",
+      description: "Send the name and version of the caller's client to the server.",
     },
     inheritEnv: { ...texts, description: 'Environment variables that a command gets besides the minimum and env.' },
     sandbox: {
@@ -290,17 +290,17 @@ export const gatewaySchema = {
     drainMs: {
       ...milliseconds,
       default: defaults.drainMs,
-      description: 'How long calls of a removed or changed server may go on.',
+      description: 'How long calls of a removed or changed server may continue.',
     },
     firstListMs: {
       ...milliseconds,
       default: defaults.firstListMs,
-      description: 'How long lists wait for a server that was never seen before.',
+      description: 'How long lists wait for a server that has never been connected.',
     },
     catalog: {
       type: 'boolean',
       default: defaults.catalog,
-      description: 'Keep lists on disk, so that the next start shows them at once.',
+      description: 'Keep lists on disk, so the next start can show them immediately.',
     },
   },
   additionalProperties: false,
