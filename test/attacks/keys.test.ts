@@ -32,7 +32,7 @@ async function serve(profile: string, env: Record<string, string>) {
 const statusOf = async (client: HttpTestClient, id: string): Promise<number> =>
   (await client.session(id, 'tools/list')).status;
 
-/** That sessions of every profile outlive a restart is tested in test/cli/restart.test.ts. */
+/** That sessions outlive a restart is tested in test/cli/restart.test.ts. */
 const changed = isFullRun ? Object.keys(profiles) : ['everything', 'secure-local'];
 
 describe.each(changed)('%s', (profile) => {

@@ -5,6 +5,7 @@ import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createToken } from '../../src/security/auth/index.ts';
+import { pairsOf } from '../support/full.ts';
 import { type Answer, ServerProcess, useCommand } from '../support/server-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -50,34 +51,41 @@ function command(...args: string[]): Promise<number | string> {
   return new ServerProcess([...args, '--data', join(folder, 'data')]).exited;
 }
 
-describe.each(['local', 'reference'])('%s', (profile) => {
-  test.each([
-    ['emptied', () => truncateSync(database(), 0), 'it is empty, although data was kept in it'],
-    ['cut short', () => truncateSync(database(), 8192), 'is damaged'],
-    ['cut short by a few bytes', () => truncateSync(database(), readFileSync(database()).length - 100), 'is damaged'],
-  ])('a database that was %s is an error with a remedy, not an empty store', async (_how, damage, problem) => {
-    await fill(profile);
-    damage();
-    const before = readFileSync(database());
-    const server = run(profile);
-    if (profile === 'reference') {
-      expect(await server.exited).toBe(1);
-      expect(server.stderr).toContain(problem);
-      expect(server.stderr).toContain('Move it away together with');
-    } else {
-      await server.initialize();
-      for (const [tool, args] of [
-        ['get_notes', {}],
-        ['add_note', { content: 'x' }],
-      ] as const) {
-        const answer = await server.call(tool, args);
-        expect(answer.result.isError).toBe(true);
-        expect(text(answer)).toContain(problem);
-        expect(text(answer)).toContain('Move it away together with');
+const damages: readonly (readonly [how: string, damage: () => void, problem: string])[] = [
+  ['emptied', () => truncateSync(database(), 0), 'it is empty, although data was kept in it'],
+  ['cut short', () => truncateSync(database(), 8192), 'is damaged'],
+  ['cut short by a few bytes', () => truncateSync(database(), readFileSync(database()).length - 100), 'is damaged'],
+];
+const profiles = ['local', 'reference'];
+
+describe.each(profiles)('%s', (profile) => {
+  const own = pairsOf(damages, profiles).filter(([, its]) => its === profile);
+  test.each(own.map(([damage]) => damage))(
+    'a database that was %s is an error with a remedy, not an empty store',
+    async (_how, damage, problem) => {
+      await fill(profile);
+      damage();
+      const before = readFileSync(database());
+      const server = run(profile);
+      if (profile === 'reference') {
+        expect(await server.exited).toBe(1);
+        expect(server.stderr).toContain(problem);
+        expect(server.stderr).toContain('Move it away together with');
+      } else {
+        await server.initialize();
+        for (const [tool, args] of [
+          ['get_notes', {}],
+          ['add_note', { content: 'x' }],
+        ] as const) {
+          const answer = await server.call(tool, args);
+          expect(answer.result.isError).toBe(true);
+          expect(text(answer)).toContain(problem);
+          expect(text(answer)).toContain('Move it away together with');
+        }
       }
-    }
-    expect(readFileSync(database()).equals(before)).toBe(true);
-  });
+      expect(readFileSync(database()).equals(before)).toBe(true);
+    },
+  );
 
   test('a flipped byte in a note is reported and not served; the other notes are, and it can be deleted', async () => {
     await fill(profile);

@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { isFullRun } from '../support/full.ts';
 import { ensureProgram, reportMissing } from '../support/programs.ts';
 import { type Answer, ServerProcess, useCommand } from '../support/server-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -95,6 +96,9 @@ async function fill(server: ServerProcess, profile: string): Promise<void> {
   expect(text(await writer.call('add_note', { content: secret }))).toBe('Note 1 added');
 }
 
+/** Both profiles serve files through the same code: by default each test but the first runs with one of them. */
+const declareFor = (wanted: string, profile: string) => test.runIf(isFullRun || wanted === profile);
+
 describe.each(['local', 'system'])('%s', (profile) => {
   test('own files below the root are not listed and not found, by any variant of their name', async () => {
     // The data folder does not exist yet when the tree is opened, and is looked at before it does.
@@ -124,7 +128,7 @@ describe.each(['local', 'system'])('%s', (profile) => {
     expect(server.lines.join('\n')).not.toContain(secret);
   });
 
-  test('nor are they through /proc when the root is the whole machine', async () => {
+  declareFor('local', profile)('nor are they through /proc when the root is the whole machine', async () => {
     const server = await start(profile, { root: '/' });
     await fill(server, profile);
     const ways = [
@@ -140,7 +144,7 @@ describe.each(['local', 'system'])('%s', (profile) => {
     expect((await read(server, uriOf('docs/public.txt'))).result.contents[0].text).toBe('public');
   });
 
-  test('their changes are not told', async () => {
+  declareFor('local', profile)('their changes are not told', async () => {
     const server = await start(profile);
     await fill(server, profile);
     for (const name of [...own, 'docs/public.txt']) await server.request('resources/subscribe', { uri: uriOf(name) });
@@ -158,48 +162,54 @@ describe.each(['local', 'system'])('%s', (profile) => {
     expect(await listed(server)).toEqual([at('docs/public.txt')]);
   });
 
-  test('a root that is an own file, or lies in an own folder, is rejected with the reason', async () => {
-    mkdirSync(at('data/plugins/one'), { recursive: true });
-    symlinkSync(at('data'), at('elsewhere'));
-    for (const root of [
-      'data',
-      'data/plugins/one',
-      'elsewhere',
-      'conf/mooring.json',
-      'state/mooring/credentials.json',
-    ]) {
-      const server = new ServerProcess(
-        ['serve', profile, '--root', at(root), '--data', at('data'), '--config', at('conf/mooring.json')],
-        { XDG_STATE_HOME: at('state') },
-      );
-      expect(await server.exited, root).not.toBe(0);
-      expect(server.stderr).toContain(`Cannot use root ${at(root)}: it belongs to this server`);
-    }
-  });
-
-  test('bind mounts of the data folder, of its files and of what is around it show nothing of it', async () => {
-    await fill(await start('local'), 'local');
-    for (const name of ['m-data', 'm-base']) mkdirSync(at(name));
-    writeFileSync(at('m-file'), '');
-    const binds = [
-      ['data', 'm-data'],
-      ['data/mooring.db', 'm-file'],
-      ['conf', 'm-base'],
-    ] as const;
-    for (const [from, to] of binds) {
-      if (spawnSync('mount', ['--bind', at(from), at(to)]).status !== 0) {
-        reportMissing('bind mounts of own files: mounting needs root');
-        return;
+  declareFor('system', profile)(
+    'a root that is an own file, or lies in an own folder, is rejected with the reason',
+    async () => {
+      mkdirSync(at('data/plugins/one'), { recursive: true });
+      symlinkSync(at('data'), at('elsewhere'));
+      for (const root of [
+        'data',
+        'data/plugins/one',
+        'elsewhere',
+        'conf/mooring.json',
+        'state/mooring/credentials.json',
+      ]) {
+        const server = new ServerProcess(
+          ['serve', profile, '--root', at(root), '--data', at('data'), '--config', at('conf/mooring.json')],
+          { XDG_STATE_HOME: at('state') },
+        );
+        expect(await server.exited, root).not.toBe(0);
+        expect(server.stderr).toContain(`Cannot use root ${at(root)}: it belongs to this server`);
       }
-      mounted.push(at(to));
-    }
-    const server = await start(profile);
-    for (const name of ['m-data/mooring.db', 'm-file', 'm-base/policy.yaml', 'm-base/mooring.json.bak']) {
-      expect((await read(server, uriOf(name))).error?.code, name).toBe(-32002);
-    }
-    expect(await listed(server)).toEqual([at('docs/public.txt')]);
-    expect(server.lines.join('\n')).not.toContain(secret);
-  });
+    },
+  );
+
+  declareFor('system', profile)(
+    'bind mounts of the data folder, of its files and of what is around it show nothing of it',
+    async () => {
+      await fill(await start('local'), 'local');
+      for (const name of ['m-data', 'm-base']) mkdirSync(at(name));
+      writeFileSync(at('m-file'), '');
+      const binds = [
+        ['data', 'm-data'],
+        ['data/mooring.db', 'm-file'],
+        ['conf', 'm-base'],
+      ] as const;
+      for (const [from, to] of binds) {
+        if (spawnSync('mount', ['--bind', at(from), at(to)]).status !== 0) {
+          reportMissing('bind mounts of own files: mounting needs root');
+          return;
+        }
+        mounted.push(at(to));
+      }
+      const server = await start(profile);
+      for (const name of ['m-data/mooring.db', 'm-file', 'm-base/policy.yaml', 'm-base/mooring.json.bak']) {
+        expect((await read(server, uriOf(name))).error?.code, name).toBe(-32002);
+      }
+      expect(await listed(server)).toEqual([at('docs/public.txt')]);
+      expect(server.lines.join('\n')).not.toContain(secret);
+    },
+  );
 });
 
 async function fillAgain(server: ServerProcess, profile: string): Promise<void> {

@@ -13,6 +13,7 @@ import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox, SandboxPolicy } from '../../src/security/sandbox/index.ts';
 import { createSandbox, probeSandbox, SandboxError, workerLimits } from '../../src/security/sandbox/index.ts';
+import { isFullRun } from '../support/full.ts';
 import { ensureProgram } from '../support/programs.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { Host } from './sandbox-host.ts';
@@ -319,11 +320,12 @@ describe.skipIf(!available)('a server of its own', () => {
   test('a server that is killed at any instant leaves no process behind', async () => {
     const server = join(directory, 'server.mjs');
     writeFileSync(server, serverSource);
-    for (let round = 0; round < 12; round++) {
+    const rounds = isFullRun ? 24 : 6;
+    for (let round = 0; round < rounds; round++) {
       const mark = `${host.mark}-${round}`;
       const child = spawn(process.execPath, [server, mark], { stdio: ['ignore', 'pipe', 'inherit'] });
       await new Promise((resolve) => child.stdout.once('data', resolve));
-      setTimeout(() => child.kill('SIGKILL'), round * 4);
+      setTimeout(() => child.kill('SIGKILL'), (round * 48) / rounds);
       await new Promise((resolve) => child.once('exit', resolve));
       await expect.poll(() => findMarked(mark), { interval: 20 }).toEqual([]);
     }
