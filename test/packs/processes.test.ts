@@ -10,7 +10,8 @@ import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { startFakeDuckDuckGo } from '../support/fake-duckduckgo.ts';
 import { afterwards, makeFolder, useProfiles } from '../support/profile.ts';
-import { type Answer, commandPath, ServerProcess, useCommand } from '../support/server-process.ts';
+import { cli } from '../support/program.ts';
+import { type Answer, ServerProcess, useCommand } from '../support/server-process.ts';
 import { haveSandbox as available, processes } from './system/session.ts';
 
 useProfiles();
@@ -122,7 +123,7 @@ describe.skipIf(!available)('system over stdio', () => {
       '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"execute_command","arguments":{"command":"ls","args":["-la","/tmp"]}}}',
     ].join('\\n');
     const pipe = `printf '${messages}\\n' | "$0" "$1" serve system --data "$2" --config "$3" | head -2`;
-    const { stdout } = await run('sh', ['-c', pipe, process.execPath, commandPath(), makeFolder(), config(noBus)]);
+    const { stdout } = await run('sh', ['-c', pipe, process.execPath, cli, makeFolder(), config(noBus)]);
     const answers = stdout
       .trim()
       .split('\n')

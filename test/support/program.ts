@@ -129,7 +129,8 @@ export function useSharedHome(): Home {
   return home;
 }
 
-function checkBuild(): void {
+/** Fails where the program was not built. */
+export function checkBuild(): void {
   if (!existsSync(cli)) throw new Error(`${cli} is missing; run: npm run build`);
 }
 

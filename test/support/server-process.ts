@@ -1,45 +1,22 @@
-// The command line as it ships, bundled once per test file, and a server of it as a child process.
+// A server of the built program as a child process.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { build } from 'esbuild';
-import { afterAll, afterEach, beforeAll } from 'vitest';
+import { type afterAll, afterEach, beforeAll } from 'vitest';
+import { checkBuild, cli } from './program.ts';
 
-const root = resolve(import.meta.dirname, '../..');
 const children = new Set<ServerProcess>();
-let directory = '';
 
 /**
- * Registers the build before, and the cleaning up after, the tests of the calling file. Servers end with the test that
- * started them; with `afterAll`, tests share them until the end of the file.
+ * Registers the cleaning up after the tests of the calling file. Servers end with the test that started them; with
+ * `afterAll`, tests share them until the end of the file.
  */
 export function useCommand(after: typeof afterAll | typeof afterEach = afterEach): void {
-  beforeAll(async () => {
-    // Inside the project, so that the bundle finds its packages.
-    mkdirSync(join(root, '.tmp'), { recursive: true });
-    directory = mkdtempSync(join(root, '.tmp/command-'));
-    await build({
-      entryPoints: { cli: join(root, 'src/cli/main.ts') },
-      outdir: directory,
-      bundle: true,
-      splitting: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'node20',
-      packages: 'external',
-      outExtension: { '.js': '.mjs' },
-      logLevel: 'warning',
-    });
-  });
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  beforeAll(checkBuild);
   after(async () => {
     await Promise.all([...children].map((child) => child.kill()));
     children.clear();
   });
 }
-
-export const commandPath = (): string => join(directory, 'cli.mjs');
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
 export type Answer = any;
@@ -69,7 +46,7 @@ export class ServerProcess {
     node: string = process.execPath,
   ) {
     const { DISPLAY: _display, WAYLAND_DISPLAY: _wayland, ...rest } = process.env;
-    this.process = spawn(node, [commandPath(), ...args], {
+    this.process = spawn(node, [cli, ...args], {
       env: { ...rest, ...nowhere, ...env },
       stdio: 'pipe',
     });

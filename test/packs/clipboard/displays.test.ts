@@ -6,7 +6,7 @@ import { type Display, onlyFolder, otherSide, startWayland, startX11 } from '../
 import { ensureProgram } from '../../support/programs.ts';
 import { ServerProcess, useCommand } from '../../support/server-process.ts';
 
-useCommand();
+useCommand(afterAll);
 
 const texts = {
   plain: 'Hello, World!',
@@ -44,13 +44,15 @@ async function serve(display: Display, backend?: string): Promise<ServerProcess>
 }
 
 function exchange(open: () => Display, other: Side, backend?: string): void {
+  let shared: Promise<ServerProcess> | undefined;
+  const serveOnce = (): Promise<ServerProcess> => (shared ??= serve(open(), backend));
   // Long texts travel in pieces, and xsel misses some on a busy machine: then another xclip looks.
   const reader = other === xsel ? xclip : other;
   // xsel 1.2 can not hold NUL and dies after handing out a long text a few times; xclip is preferred where it is there.
   const kinds = Object.entries(texts).filter(([kind]) => backend !== 'xsel' || (kind !== 'nul' && kind !== 'long'));
   for (const [kind, text] of kinds) {
     test(`S0-18 S0-19 S0-20 S0-53: ${kind} text is seen by other programs as soon as it is acknowledged`, async () => {
-      const server = await serve(open(), backend);
+      const server = await serveOnce();
       const answer = await server.call('set_clipboard', { text });
       expect(answer.result).toEqual({ content: [{ type: 'text', text: 'Text copied to clipboard' }] });
       // NUL ends what the other tool prints on some systems, never what we read ourselves.
@@ -60,7 +62,7 @@ function exchange(open: () => Display, other: Side, backend?: string): void {
   }
 
   test('S0-53: what another program has copied is read', async () => {
-    const server = await serve(open(), backend);
+    const server = await serveOnce();
     for (const text of [texts.unicode, texts.lines]) {
       other.write(open(), text);
       await expect.poll(async () => (await server.call('get_clipboard')).result.content[0].text).toBe(text);
@@ -68,7 +70,7 @@ function exchange(open: () => Display, other: Side, backend?: string): void {
   });
 
   test('S0-16 S0-26: an empty text empties it', async () => {
-    const server = await serve(open(), backend);
+    const server = await serveOnce();
     await server.call('set_clipboard', { text: 'something' });
     expect((await server.call('set_clipboard', { text: '' })).result.content[0].text).toBe('Text copied to clipboard');
     expect(other.read(open())).toBe('');
@@ -76,7 +78,7 @@ function exchange(open: () => Display, other: Side, backend?: string): void {
   });
 
   const longest = async (): Promise<void> => {
-    const server = await serve(open(), backend);
+    const server = await serveOnce();
     const text = '界'.repeat(1_048_576);
     expect((await server.call('set_clipboard', { text })).result).toBeDefined();
     expect(reader.read(open()) === text).toBe(true);

@@ -5,8 +5,9 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Display, startX11 } from '../../support/display.ts';
+import { cli } from '../../support/program.ts';
 import { ensureProgram } from '../../support/programs.ts';
-import { commandPath, ServerProcess, useCommand } from '../../support/server-process.ts';
+import { ServerProcess, useCommand } from '../../support/server-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 useCommand();
@@ -126,7 +127,7 @@ const hasPython = ensureProgram('python3');
 test.skipIf(!hasPython)('the Python client of the document, as written', () => {
   const folder = temporaryFolder();
   const program = join(folder, 'mcp-clipboardify');
-  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${commandPath()}' serve clipboard\n`);
+  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${cli}' serve clipboard\n`);
   chmodSync(program, 0o755);
   const script = `
 import subprocess

@@ -12,7 +12,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 useCommand();
 
-const rounds = Number(process.env['MOORING_KILL_ROUNDS'] ?? (isFullRun ? 100 : 24));
+const rounds = Number(process.env['MOORING_KILL_ROUNDS'] ?? (isFullRun ? 100 : 12));
 const atOnce = 2;
 const connections = 4;
 
