@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { type Client, type ConnectOptions, connect } from '../../src/client/index.ts';
 import { eras, Printed, save, textOf, tideServer, tools, writeProject } from '../support/dev-project.ts';
+import { isFullRun } from '../support/full.ts';
 import { useHome } from '../support/program.ts';
 
 const home = useHome();
@@ -27,7 +28,7 @@ async function join(url: string, revision: string, options: ConnectOptions = {})
   return client;
 }
 
-test.each(eras)(
+test.each(isFullRun ? eras : eras.slice(1, 2))(
   'a change of an imported file restarts the server, and every client is told ($era)',
   async ({ revision }) => {
     writeProject(home);
@@ -50,7 +51,7 @@ test.each(eras)(
   60_000,
 );
 
-test.each(eras)(
+test.each(isFullRun ? eras : eras.slice(0, 1))(
   'a call that runs during a restart fails with the reason, and the next one succeeds ($era)',
   async ({ revision }) => {
     writeProject(home);

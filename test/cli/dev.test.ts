@@ -3,6 +3,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { type Client, connect, type LogMessage } from '../../src/client/index.ts';
 import { eras, Printed, save, textOf, tideServer, tools, writeProject } from '../support/dev-project.ts';
+import { isFullRun } from '../support/full.ts';
 import { cli, useHome } from '../support/program.ts';
 
 const home = useHome();
@@ -23,7 +24,7 @@ async function start(
   return { client, printed };
 }
 
-test.each(eras)(
+test.each(isFullRun ? eras : eras.slice(0, 1))(
   'a change of an imported file restarts the server, and the client is told ($era)',
   async ({ revision }) => {
     writeProject(home);
@@ -42,7 +43,7 @@ test.each(eras)(
   60_000,
 );
 
-test.each(eras)(
+test.each(isFullRun ? eras : eras.slice(1, 2))(
   'a call that runs during a restart fails with the reason, and the next one succeeds ($era)',
   async ({ revision }) => {
     writeProject(home);
