@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
+import { isFullRun } from '../support/full.ts';
 import { marked, newMark, until } from './faulty/processes.ts';
 
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -42,13 +43,14 @@ test('SIGTERM and a plain exit do so as well', async () => {
 
 test('at whatever instant of connecting the client is killed', async () => {
   const marks: string[] = [];
-  for (let round = 0; round < 12; round++) {
+  const rounds = isFullRun ? 24 : 6;
+  for (let round = 0; round < rounds; round++) {
     const mark = newMark();
     marks.push(mark);
     const child = start(mark);
     const gone = new Promise((exited) => child.once('exit', exited));
     // Spread over the time from the first line of the program to the first answer of the last server.
-    await new Promise((next) => setTimeout(next, 60 + round * 30));
+    await new Promise((next) => setTimeout(next, 60 + (round * 360) / rounds));
     child.kill('SIGKILL');
     await gone;
   }

@@ -1,7 +1,7 @@
-// Fuzzing of the built program over its real transports: no crash, no hang, one response per id. Half a minute in the
-// normal run, two minutes with MOORING_TEST_FULL=1; MOORING_FUZZ_SECONDS=3600 for longer, MOORING_FUZZ_SECONDS=endless
-// until it is stopped. MOORING_FUZZ_SEED repeats a run. A case that fails is stored in corpus/ and tried first from then
-// on.
+// Fuzzing of the built program over its real transports: no crash, no hang, one response per id. Some seconds with one seed in
+// the normal run, two minutes with a random one with MOORING_TEST_FULL=1; MOORING_FUZZ_SECONDS=3600 for longer,
+// MOORING_FUZZ_SECONDS=endless until it is stopped. MOORING_FUZZ_SEED repeats a run. A case that fails is stored in corpus/ and
+// tried first from then on.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,12 +15,12 @@ import { makeRequest } from './requests.ts';
 import { openEvents, openReply, openSession, openSse } from './sessions.ts';
 import { type Case, openHttp, openStdio, openWebSocket, type Target, type TargetName } from './targets.ts';
 
-const asked = process.env['MOORING_FUZZ_SECONDS'] ?? (isFullRun ? '120' : '12');
+const asked = process.env['MOORING_FUZZ_SECONDS'] ?? (isFullRun ? '120' : '6');
 const isEndless = asked === 'endless';
 /** Endless is round after round of a minute, so that every transport has its turn. */
 const seconds = isEndless ? 60 : Number(asked);
 if (!(seconds > 0)) throw new RangeError(`MOORING_FUZZ_SECONDS is a number or "endless", not ${asked}`);
-const seed = Number(process.env['MOORING_FUZZ_SEED'] ?? Date.now() % 1_000_000_000);
+const seed = Number(process.env['MOORING_FUZZ_SEED'] ?? (isFullRun ? Date.now() % 1_000_000_000 : 20261116));
 const corpus = join(import.meta.dirname, 'corpus');
 
 interface KeptCase {

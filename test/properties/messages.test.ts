@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { propertyRuns } from '../support/full.ts';
 import { validateMessage } from '../support/validate-message.ts';
 import { transcriptServer } from '../transcripts/server.ts';
 
@@ -180,7 +181,7 @@ for (const revision of revisions) {
           });
         },
       ),
-      { numRuns: 150 },
+      propertyRuns(60, 500),
     );
   });
 }
@@ -221,6 +222,6 @@ test('text that was mutated byte by byte never goes unanswered and never breaks 
         expect(received.length).toBeLessThanOrEqual(3);
       },
     ),
-    { numRuns: 300 },
+    propertyRuns(150, 1_000),
   );
 });

@@ -8,9 +8,10 @@ import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { queryAudit, verifyAudit } from '../../src/security/audit/index.ts';
+import { isFullRun } from '../support/full.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const rounds = Number(process.env['MOORING_KILL_ROUNDS'] ?? 12);
+const rounds = Number(process.env['MOORING_KILL_ROUNDS'] ?? (isFullRun ? 24 : 6));
 let work = '';
 let running: ChildProcess | undefined;
 

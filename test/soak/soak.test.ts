@@ -19,7 +19,7 @@ interface Summary {
 test('honest callers lose no request and memory stays limited while one hostile caller runs every attack', {
   timeout: 120_000,
 }, () => {
-  const { stdout, stderr } = spawnSync(process.execPath, [script, '--seconds', isFullRun ? '20' : '10', '--json'], {
+  const { stdout, stderr } = spawnSync(process.execPath, [script, '--seconds', isFullRun ? '20' : '5', '--json'], {
     encoding: 'utf8',
     timeout: 110_000,
   });

@@ -21,6 +21,7 @@ import { parseRedisAddress } from '../../src/stores/redis/address.ts';
 import { RedisConnection } from '../../src/stores/redis/connection.ts';
 import { RedisTasks } from '../../src/stores/redis/tasks.ts';
 import { openDataFolder } from '../../src/stores/sqlite/index.ts';
+import { propertyRuns } from '../support/full.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { taskRecord } from '../support/task-records.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -447,7 +448,7 @@ describe.each(Object.entries(stores))('%s', (_name, open) => {
         }
         for (const record of model.values()) expect(await store.read(record.id)).toEqual(record);
       }),
-      { numRuns: 40 },
+      propertyRuns(20),
     );
   });
 });

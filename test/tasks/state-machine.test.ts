@@ -9,7 +9,7 @@ import { createServer, type Server } from '../../src/engine/server.ts';
 import type { TaskChange, TaskGuard, TaskRecord, TaskStore } from '../../src/engine/tasks/task-store.ts';
 import { connectSqlite } from '../../src/stores/sqlite/driver.ts';
 import { type DataFolder, openDataFolder } from '../../src/stores/sqlite/index.ts';
-import { isFullRun } from '../support/full.ts';
+import { propertyRuns } from '../support/full.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type Message, TestClient } from '../support/test-client.ts';
 
@@ -411,6 +411,6 @@ test('whatever two servers and three clients do, tasks keep their promises', { t
       await Promise.all(running);
       await world.finish();
     }),
-    { numRuns: isFullRun ? 25 : 5, endOnFailure: true },
+    { ...propertyRuns(4, 25), endOnFailure: true },
   );
 });
