@@ -7,6 +7,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { packPackage } from './packed-package.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -24,23 +26,23 @@ const own: Readonly<Record<string, string>> = {
 /** Serves these packages, and what they depend on. */
 export async function startRegistry(): Promise<Registry> {
   const folder = mkdtempSync(join(tmpdir(), 'mooring-registry-'));
-  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
-  const packed = Object.fromEntries(
-    Object.entries(own).map(([name, cwd]) => {
-      const [{ filename }] = JSON.parse(execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: 'pipe' }));
-      return [name, join(folder, filename)];
-    }),
-  );
+  const packed = Object.fromEntries(Object.entries(own).map(([name, cwd]) => [name, packPackage(cwd).tarball]));
 
   const manifest = (name: string): string => join(own[name] ?? join(root, 'node_modules', name), 'package.json');
+  const made = new Map<string, Buffer>();
   const tarball = (name: string): Buffer => {
     const file = packed[name];
     if (file !== undefined) return readFileSync(file);
+    const known = made.get(name);
+    if (known !== undefined) return known;
     // npm expects all files below one folder; following the link gives it that name.
     const place = join(folder, name);
     mkdirSync(place, { recursive: true });
-    if (!existsSync(join(place, 'package'))) symlinkSync(join(root, 'node_modules', name), join(place, 'package'));
-    return execFileSync('tar', ['-chzf', '-', 'package'], { cwd: place, maxBuffer: 256 * 1024 * 1024 });
+    symlinkSync(join(root, 'node_modules', name), join(place, 'package'));
+    const archive = execFileSync('tar', ['-chf', '-', 'package'], { cwd: place, maxBuffer: 256 * 1024 * 1024 });
+    const tarball = gzipSync(archive, { level: 1 });
+    made.set(name, tarball);
+    return tarball;
   };
 
   const server: Server = createServer((request, response) => {
