@@ -110,6 +110,12 @@ export interface RedisSettings {
   readonly url: string;
   readonly password: string | undefined;
   readonly passwordFile: string | undefined;
+  /** Files in the PEM format: authorities to trust, and the certificate of this server with its private key. */
+  readonly caFile: string | undefined;
+  readonly certFile: string | undefined;
+  readonly keyFile: string | undefined;
+  readonly sentinelPassword: string | undefined;
+  readonly sentinelPasswordFile: string | undefined;
   /** The prefix of all keys. */
   readonly prefix: string | undefined;
   readonly waitReplicas: number;

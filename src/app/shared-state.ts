@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import type { StreamLogger } from '../logging/logger.ts';
-import { openRedis, parseRedisAddress, type RedisOptions } from '../stores/redis/index.ts';
+import { openRedis, parseRedisAddress, type RedisAddress, type RedisOptions } from '../stores/redis/index.ts';
 import type { HttpOptions } from '../transports/http.ts';
 import { type ConfiguredKeys, sealKeys } from './seal-keys.ts';
 import type { RedisSettings } from './settings.ts';
@@ -42,35 +42,61 @@ export async function openSharedState(
   };
 }
 
-/** The address and the password. Throws a `UsageError` if they cannot be used. */
-export function redisOptions({
-  url,
-  password,
-  passwordFile,
-  prefix,
-  waitReplicas,
-}: RedisSettings): Omit<RedisOptions, 'name'> {
-  try {
-    parseRedisAddress(url);
-  } catch (error) {
-    throw new UsageError((error as Error).message);
+/** The address, the passwords and the certificates. Throws a `UsageError` if they cannot be used. */
+export function redisOptions(settings: RedisSettings): Omit<RedisOptions, 'name'> {
+  const { url, prefix, waitReplicas, passwordFile, sentinelPasswordFile, caFile, certFile, keyFile } = settings;
+  const { kind, tls: isEncrypted } = addressOf(url);
+  const hasSentinelPassword = (settings.sentinelPassword ?? sentinelPasswordFile) !== undefined;
+  if (hasSentinelPassword && kind !== 'sentinel') {
+    throw new UsageError(
+      'The password of the Sentinels has no effect: --store must be redis-sentinel://host:26379#name',
+    );
   }
-  const secret = password ?? (passwordFile === undefined ? undefined : readPassword(passwordFile));
+  if ((caFile ?? certFile) !== undefined && !isEncrypted) {
+    throw new UsageError('Certificates have no effect without TLS: --store must begin with rediss');
+  }
+  const password = settings.password ?? readText('--store-password-file', passwordFile);
+  const sentinelPassword = settings.sentinelPassword ?? readText('redis.sentinelPasswordFile', sentinelPasswordFile);
+  const tls = {
+    ...optional('ca', readText('--store-ca', caFile, 'CERTIFICATE')),
+    ...optional('cert', readText('redis.certFile', certFile, 'CERTIFICATE')),
+    ...optional('key', readText('redis.keyFile', keyFile, 'PRIVATE KEY')),
+  };
   return {
     url,
     waitReplicas,
-    ...(prefix === undefined ? {} : { prefix }),
-    ...(secret === undefined ? {} : { password: secret }),
+    ...optional('prefix', prefix),
+    ...optional('password', password),
+    ...optional('sentinelPassword', sentinelPassword),
+    ...(Object.keys(tls).length === 0 ? {} : { tls }),
   };
 }
 
-function readPassword(file: string): string {
+function addressOf(url: string): RedisAddress {
+  try {
+    return parseRedisAddress(url);
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+/** An object with that member, or without it if there is no value. */
+function optional<K extends string>(name: K, value: string | undefined): { readonly [key in K]?: string } {
+  return value === undefined ? {} : ({ [name]: value } as { readonly [key in K]: string });
+}
+
+/** Reads the file of a setting. `pem`: what it must contain. */
+function readText(setting: string, file: string | undefined, pem?: string): string | undefined {
+  if (file === undefined) return undefined;
   let text: string;
   try {
     text = readFileSync(file, 'utf8').trim();
   } catch (error) {
-    throw new UsageError(`--store-password-file: ${(error as Error).message}`);
+    throw new UsageError(`${setting}: ${(error as Error).message}`);
   }
-  if (text === '') throw new UsageError(`--store-password-file: ${file} is empty`);
+  if (text === '') throw new UsageError(`${setting}: ${file} is empty`);
+  if (pem !== undefined && !new RegExp(`-----BEGIN [A-Z ]*${pem}-----`).test(text)) {
+    throw new UsageError(`${setting}: ${file} has no ${pem.toLowerCase()} in the PEM format`);
+  }
   return text;
 }

@@ -51,7 +51,9 @@ const resultOf = async (client: HttpTestClient, session: string, taskId: string)
 const done = [{ type: 'text', text: 'done' }];
 
 describe.skipIf(!hasRedis())('with Redis', () => {
-  test('TLS and a password from a file', { timeout }, async () => {
+  test('TLS with an authority of its own, certificates of clients, and a password from a file', {
+    timeout,
+  }, async () => {
     const folder = temporaryFolder();
     const { cert, key: tlsKey } = createCertificate('localhost', 10);
     const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem'), password: join(folder, 'password') };
@@ -60,14 +62,15 @@ describe.skipIf(!hasRedis())('with Redis', () => {
     writeFileSync(files.password, 'a secret\n', { mode: 0o600 });
     const port = await freePort();
     await startServer(
-      ...['--requirepass', 'a secret', '--tls-port', String(port), '--tls-auth-clients', 'no'],
-      ...['--tls-cert-file', files.cert, '--tls-key-file', files.key],
+      ...['--requirepass', 'a secret', '--tls-port', String(port), '--tls-auth-clients', 'yes'],
+      ...['--tls-cert-file', files.cert, '--tls-key-file', files.key, '--tls-ca-cert-file', files.cert],
     );
     const store = ['--store', `rediss://localhost:${port}`];
-    const env = { NODE_EXTRA_CA_CERTS: files.cert };
+    const own = { MOORING_REDIS_CERT_FILE: files.cert, MOORING_REDIS_KEY_FILE: files.key };
+    const env = { ...own, MOORING_REDIS_CA_FILE: files.cert };
     const [a, b] = await Promise.all([
-      start([...store, '--store-password-file', files.password], env),
-      start(store, { ...env, MOORING_REDIS_PASSWORD: 'a secret' }),
+      start([...store, '--store-ca', files.cert, '--store-password-file', files.password], own),
+      start(store, { ...own, NODE_EXTRA_CA_CERTS: files.cert, MOORING_REDIS_PASSWORD: 'a secret' }),
     ]);
     const session = await a.initialize();
     expect(await ping(b, session)).toBe(200);
@@ -81,6 +84,17 @@ describe.skipIf(!hasRedis())('with Redis', () => {
     expect(await wrong.exited).toBe(1);
     expect(wrong.lines.join('\n')).toContain('WRONGPASS');
     expect(wrong.lines.join('\n')).not.toContain('another one');
+  });
+
+  test('Sentinels that have a password of their own', { timeout }, async () => {
+    const redis = await startServer();
+    const sentinel = await startSentinel('main', redis.port, ['requirepass guarded']);
+    closers.push(() => sentinel.close());
+    const store = ['--store', `redis-sentinel://127.0.0.1:${sentinel.port}#main`];
+    const client = await start(store, { MOORING_REDIS_SENTINEL_PASSWORD: 'guarded' });
+    const session = await client.initialize();
+    expect(await endSession(client, session)).toBe(200);
+    expect(await ping(client, session)).toBe(404);
   });
 
   test('redis.waitReplicas: the end of a session is not confirmed until a replica of Redis has it', {

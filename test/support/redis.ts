@@ -73,16 +73,18 @@ export async function startRedis(args: readonly string[] = []): Promise<RedisSer
   return server;
 }
 
-/** Starts a Sentinel that knows a server by a name. */
+/** Starts a Sentinel that knows a server by a name. `more`: lines of its configuration. */
 export async function startSentinel(
   name: string,
   master: number,
+  more: readonly string[] = [],
 ): Promise<Pick<RedisServer, 'port' | 'command' | 'close'>> {
   const port = await freePort();
   const file = join(temporaryFolder(), 'sentinel.conf');
   const lines = [
     ...[`port ${port}`, 'bind 127.0.0.1', `sentinel monitor ${name} 127.0.0.1 ${master} 1`],
     ...[`sentinel down-after-milliseconds ${name} 1000`, `sentinel failover-timeout ${name} 5000`],
+    ...more,
   ];
   writeFileSync(file, `${lines.join('\n')}\n`);
   const child = spawn(findProgram('redis-server') as string, [file, '--sentinel'], { stdio: 'ignore' });

@@ -232,9 +232,12 @@ function redisOf(values: SettingValues): RedisSettings | undefined {
   const get = <T>(key: string): T => values.get(key)?.value as T;
   const url = get<string | undefined>('store');
   if (url === undefined) {
-    const unused = ['redis.password', 'redis.passwordFile', 'redis.prefix'].find((key) => values.has(key));
+    // Those with a default always have a value.
+    const unused = options.find(
+      (each) => /^redis\./.test(each.key) && each.default === undefined && values.has(each.key),
+    );
     if (unused === undefined) return undefined;
-    throw new UsageError(`${values.get(unused)?.origin.where ?? unused} has no effect without --store URL`);
+    throw new UsageError(`${nameOf(values, unused.key)} has no effect without --store URL`);
   }
   if (values.get('store')?.origin.from === 'flag' && /^[^/]*\/\/[^/@]*:[^/@]+@/.test(url)) {
     throw new UsageError(
@@ -242,19 +245,35 @@ function redisOf(values: SettingValues): RedisSettings | undefined {
         'the password in MOORING_REDIS_PASSWORD or in the file of --store-password-file',
     );
   }
-  const password = get<string | undefined>('redis.password');
-  const passwordFile = get<string | undefined>('redis.passwordFile');
-  if (password !== undefined && passwordFile !== undefined) {
-    throw new UsageError('MOORING_REDIS_PASSWORD and --store-password-file are both set. Leave one of them out');
+  for (const key of ['redis.password', 'redis.sentinelPassword']) {
+    if (!values.has(key) || !values.has(`${key}File`)) continue;
+    const names = `${nameOf(values, key)} and ${nameOf(values, `${key}File`)}`;
+    throw new UsageError(`${names} are both set. Leave one of them out`);
+  }
+  if (values.has('redis.certFile') !== values.has('redis.keyFile')) {
+    const [given, missing] = values.has('redis.certFile')
+      ? ['redis.certFile', 'redis.keyFile (MOORING_REDIS_KEY_FILE)']
+      : ['redis.keyFile', 'redis.certFile (MOORING_REDIS_CERT_FILE)'];
+    throw new UsageError(`${nameOf(values, given as string)} is set. Set ${missing} as well`);
   }
   return {
     url,
-    password,
-    passwordFile,
+    password: get('redis.password'),
+    passwordFile: get('redis.passwordFile'),
+    caFile: get('redis.caFile'),
+    certFile: get('redis.certFile'),
+    keyFile: get('redis.keyFile'),
+    sentinelPassword: get('redis.sentinelPassword'),
+    sentinelPasswordFile: get('redis.sentinelPasswordFile'),
     prefix: get('redis.prefix'),
     waitReplicas: get('redis.waitReplicas'),
     maxStaleMs: get('redis.maxStaleMs'),
   };
+}
+
+/** A setting as it was given: its flag, its variable, or its key in the configuration file. */
+function nameOf(values: SettingValues, key: string): string {
+  return values.get(key)?.origin.where ?? key;
 }
 
 function authOf(values: SettingValues): AuthSettings | undefined {

@@ -13,8 +13,8 @@ export async function lookAtRedis({
   if (redis === undefined) return { severity: 'ok', detail: 'not used', remedy: '' };
   const { checkRedis } = await import('../../stores/redis/index.ts');
   const { redisOptions } = await import('../shared-state.ts');
-  const { url, password } = redisOptions(redis);
-  const facts = await checkRedis({ url, password }).catch((error: Error) => error);
+  const { url, password, sentinelPassword, tls } = redisOptions(redis);
+  const facts = await checkRedis({ url, password, sentinelPassword, tls }).catch((error: Error) => error);
   if (facts instanceof Error) {
     return {
       severity: 'error',

@@ -23,7 +23,10 @@ const pings = 5;
 
 /** Connects, asks, and disconnects. Rejects with the reason if that is not possible. Writes nothing. */
 export async function checkRedis(
-  options: { readonly url: string } & Pick<Parameters<typeof RedisConnection.open>[0], 'username' | 'password' | 'tls'>,
+  options: { readonly url: string } & Pick<
+    Parameters<typeof RedisConnection.open>[0],
+    'username' | 'password' | 'sentinelPassword' | 'tls'
+  >,
 ): Promise<RedisFacts> {
   const { url, ...rest } = options;
   const address = parseRedisAddress(url);

@@ -12,7 +12,7 @@ export interface DriverOptions {
   readonly password?: string | undefined;
   /** For a Sentinel that has a password of its own. */
   readonly sentinelPassword?: string | undefined;
-  /** PEM: authorities to trust beside those of Node, and the certificate of this client. */
+  /** PEM: authorities to trust instead of those of Node.js, and the certificate of this client. */
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string } | undefined;
   /** A connection was lost or could not be made; it is tried again. */
   readonly onError: (error: Error) => void;

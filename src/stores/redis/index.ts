@@ -37,7 +37,7 @@ export interface RedisOptions extends RedisTasksOptions, ConnectionLimits {
   readonly password?: string;
   /** For a Sentinel that has a password of its own. */
   readonly sentinelPassword?: string;
-  /** PEM: authorities to trust beside those of Node, and the certificate of this client. */
+  /** PEM: authorities to trust instead of those of Node.js, and the certificate of this client. */
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
   /**
    * How many replicas of Redis must have an ended session, a used token, and the creation and end of a task, before they count.
