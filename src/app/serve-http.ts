@@ -5,6 +5,7 @@ import type { StreamLogger } from '../logging/logger.ts';
 import type { AuditLog } from '../security/audit/index.ts';
 import { isLoopback } from '../transports/http/access.ts';
 import { type HttpOptions, type HttpServer, type MountedRoute, serveHttpOn } from '../transports/http.ts';
+import { announce, printSetup } from './announce.ts';
 import type { Authentication } from './authentication.ts';
 import type { ResolvedSettings } from './config/resolve.ts';
 import type { GatewayHost } from './gateway/host-contract.ts';
@@ -91,21 +92,6 @@ async function consoleFor(
   return mountedConsole(ready.server, { settled, authentication, audit, host, path, address, gateway });
 }
 
-/** Prints how to connect clients, on a terminal or on request. */
-export async function printSetup(
-  url: string,
-  { settings }: ResolvedSettings,
-  hasAuthentication: boolean,
-  showSetup: boolean,
-  logger: StreamLogger,
-): Promise<void> {
-  if (!showSetup && process.stderr.isTTY !== true) return;
-  await logger.flush();
-  const { addressForClients, setupText } = await import('./setup-text.ts');
-  const { publicUrl } = settings.http as HttpSettings;
-  process.stderr.write(setupText(addressForClients(url, publicUrl, new URL(url).pathname), hasAuthentication));
-}
-
 /** The views and servers of a gateway, below the path of the endpoint. */
 function hostsOf(gateway: GatewayHost | undefined, path: string): Pick<HttpOptions, 'hosts'> {
   if (gateway === undefined) return {};
@@ -185,12 +171,6 @@ function requireAuthentication({ host = '127.0.0.1', authenticate, allowUnauthen
       'Set MOORING_TOKEN, --token-file FILE or --auth-issuer URL, or listen on 127.0.0.1 (the default) to serve only ' +
       'this machine.\nBehind a proxy that authenticates clients, use --unsafe-no-auth.',
   );
-}
-
-/** Printed at any log level: programs that start the server wait for this line. */
-export function announce(text: string, fields: Readonly<Record<string, unknown>>, logger: StreamLogger): void {
-  if (logger.enabled('info')) logger.info(text, fields);
-  else process.stderr.write(`${text}\n`);
 }
 
 /** Explains an error of listening, with what to do. */

@@ -2,8 +2,8 @@
 
 import { availableParallelism } from 'node:os';
 import type { StreamLogger } from '../../logging/logger.ts';
+import { announce, printSetup } from '../announce.ts';
 import type { ResolvedSettings } from '../config/resolve.ts';
-import { announce, printSetup } from '../serve-http.ts';
 import type { HttpSettings } from '../settings.ts';
 import { UsageError } from '../usage-error.ts';
 import { version } from '../version.ts';
