@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
+import { pause } from '../protocol/wait.ts';
 import { unlessAborted, withEitherSignal } from './abort-signals.ts';
-import { pause } from './retry.ts';
 
 const never = (signal: AbortSignal): Promise<void> => pause(60_000, signal);
 

@@ -4,6 +4,7 @@
 import { errorRows } from '../protocol/errors.ts';
 import type { Params } from '../protocol/json-rpc.ts';
 import type { ClientCodec, DecodedResult } from '../protocol/revisions/client-revisions.ts';
+import { pause } from '../protocol/wait.ts';
 import { withEitherSignal } from './abort-signals.ts';
 import type { ClientConnection } from './connection.ts';
 import type { Deadlines } from './deadline.ts';
@@ -11,7 +12,7 @@ import { ClientError, clientErrors } from './errors.ts';
 import type { InputResponder } from './input-requests.ts';
 import { InputRequiredError, linksToVisit, respondToInputRequests, visitLinks } from './input-required.ts';
 import type { CallOwner, OutgoingCall } from './outgoing-call.ts';
-import { pause, pauseMs, type ResolvedRetry, transience } from './retry.ts';
+import { pauseMs, type ResolvedRetry, transience } from './retry.ts';
 
 /** What a caller is put together from. */
 export interface CallerOptions {

@@ -3,6 +3,7 @@
 import { silentLogger } from '../protocol/logger.ts';
 import { ClientRevisions } from '../protocol/revisions/client-revisions.ts';
 import { handshakeRevisions } from '../protocol/revisions/index.ts';
+import { waitAtMost } from '../protocol/wait.ts';
 import { unlessAborted } from './abort-signals.ts';
 import { CacheView, ResponseCache } from './cache.ts';
 import { Client, type ClientParts } from './client.ts';
@@ -176,10 +177,5 @@ async function followLists(client: Client, { onListChanged, logger }: ConnectOpt
     () => {},
     (error: unknown) => logger?.warn('changes of lists cannot be followed', { error }),
   );
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, Math.max(leftMs, 0));
-  });
-  await Promise.race([following, late]);
-  clearTimeout(timer);
+  await waitAtMost(Math.max(leftMs, 0), following);
 }

@@ -5,10 +5,10 @@ import { errorRows } from '../protocol/errors.ts';
 import { isObject, type Params } from '../protocol/json-rpc.ts';
 import { methods } from '../protocol/methods.ts';
 import type { ClientCodec, WireInputRequest } from '../protocol/revisions/client-revisions.ts';
+import { pause } from '../protocol/wait.ts';
 import type { ClientError } from './errors.ts';
 import { clientErrors } from './errors.ts';
 import { type InputContext, InputFailure, type InputResponder } from './input-requests.ts';
-import { pause } from './retry.ts';
 
 /** The pause before a retry that a server wants without any input. */
 const emptyRetryMs = 250;

@@ -42,19 +42,3 @@ export function pauseMs(next: number, { baseDelayMs, maxDelayMs }: ResolvedRetry
   const retryAfterMs = error instanceof ClientError ? (error.serverError?.retryAfterMs ?? 0) : 0;
   return Math.max(window / 2 + (Math.random() * window) / 2, Math.min(retryAfterMs, maxDelayMs));
 }
-
-/** Waits; rejects at once when the signal fires. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', stop, { once: true });
-  });
-}

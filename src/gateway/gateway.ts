@@ -5,8 +5,8 @@ import type { Bus } from '../engine/ports.ts';
 import type { Server } from '../engine/server.ts';
 import { createConsoleLogger } from '../protocol/console-logger.ts';
 import type { Logger } from '../protocol/logger.ts';
+import { waitAtMost } from '../protocol/wait.ts';
 import type { GatewayConfig, UpstreamConfig, ViewConfig } from './config/gateway-config.ts';
-import { inTime } from './in-time.ts';
 import { type ExposedView, exposeServer, exposeView, isInView, type ListedServer } from './names/index.ts';
 import type { GatewayOptions, ServedAs } from './options.ts';
 import { HeldCalls } from './relays/held-calls.ts';
@@ -108,10 +108,8 @@ export class Gateway {
 
   /** Reads the lists that are not known yet. Resolves when all are known, or after `firstListMs`. */
   async readLists(): Promise<void> {
-    await inTime(
-      Promise.all([...this.#upstreams.values()].map((upstream) => upstream.known())),
-      this.#config.firstListMs,
-    );
+    const known = Promise.all([...this.#upstreams.values()].map((upstream) => upstream.known()));
+    await waitAtMost(this.#config.firstListMs, known);
   }
 
   /** Every upstream with `required` can be used. */

@@ -5,6 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import { createLogger } from '../logging/logger.ts';
 import type { Host, Principal } from '../protocol/exchange.ts';
 import type { Logger } from '../protocol/logger.ts';
+import { waitAtMost } from '../protocol/wait.ts';
 import { type ProcessListener, signalExitCodes, watchParent, watchProcess, watchStderr } from './process-watch.ts';
 import { guardStdout } from './stdout-guard.ts';
 import { type StreamEnd, type StreamOptions, type StreamServer, serveStream } from './stream.ts';
@@ -124,12 +125,12 @@ function manageProcess(
     if (ending) return;
     ending = true;
     try {
-      await within(closeHostMs, host.close());
+      await waitAtMost(closeHostMs, host.close());
     } catch (error) {
       logger.error('closing failed', { error });
     }
     unguard();
-    await within(flushLogMs, logger.flush?.());
+    await waitAtMost(flushLogMs, logger.flush?.());
     process.exit(code);
   };
 
@@ -158,15 +159,4 @@ function manageProcess(
       void exit(1);
     },
   };
-}
-
-/** Waits for `work`, at most that long. */
-async function within(ms: number, work: Promise<void> | undefined): Promise<void> {
-  if (work === undefined) return;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
 }

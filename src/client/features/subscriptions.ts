@@ -4,13 +4,14 @@
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { ListenFilter } from '../../protocol/revisions/client-revisions.ts';
+import { pause } from '../../protocol/wait.ts';
 import { unlessAborted } from '../abort-signals.ts';
 import type { ClientConnection } from '../connection.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import { KeyedMutex } from '../keyed-mutex.ts';
 import type { CallOptions } from '../options.ts';
 import { type JsonObject, OutgoingCall } from '../outgoing-call.ts';
-import { pause, pauseMs, transience } from '../retry.ts';
+import { pauseMs, transience } from '../retry.ts';
 import { type Change, ChangeQueue } from './changes.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
 

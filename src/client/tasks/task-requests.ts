@@ -12,12 +12,13 @@ import {
   offersTasks,
 } from '../../protocol/revisions/client-tasks.ts';
 import type { TaskState } from '../../protocol/task.ts';
+import { pause } from '../../protocol/wait.ts';
 import { ClientError, type ClientErrorCode, clientErrors } from '../errors.ts';
 import type { FeatureContext } from '../features/feature-context.ts';
 import type { Page } from '../features/lists.ts';
 import type { CallOptions } from '../options.ts';
 import { type JsonObject, OutgoingCall } from '../outgoing-call.ts';
-import { pause, pauseMs, transience } from '../retry.ts';
+import { pauseMs, transience } from '../retry.ts';
 
 /** Pauses while the server cannot be reached. */
 const whileUnreachable = { maxAttempts: Number.POSITIVE_INFINITY, baseDelayMs: 500, maxDelayMs: 30_000 };

@@ -14,7 +14,7 @@ import type { Principal } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { CacheHint, Capabilities } from '../../protocol/model.ts';
-import { inTime } from '../in-time.ts';
+import { waitAtMost } from '../../protocol/wait.ts';
 import type { ExposedView } from '../names/index.ts';
 import { extensionCapabilities, hasExtensions } from '../relays/extensions.ts';
 import { requestOther } from '../relays/features.ts';
@@ -71,7 +71,7 @@ export class ViewServer {
       const unknown = this.#unknown;
       this.#isKnown = unknown.length === 0;
       if (this.#isKnown || !this.#needsLists(request)) return next();
-      return inTime(Promise.all(unknown.map((upstream) => upstream.known())), firstListMs).then(next);
+      return waitAtMost(firstListMs, Promise.all(unknown.map((upstream) => upstream.known()))).then(next);
     };
     this.server.around(source.isSingle ? whenKnown : Object.assign(whenKnown, { redirect: this.#calls.redirect }));
     this.server.observe({

@@ -1,8 +1,8 @@
 // Tools that return each kind of content, fail, report progress and log.
 
-import type { Context } from '../../engine/context.ts';
 import type { Server } from '../../engine/server.ts';
 import { UserError } from '../../protocol/user-error.ts';
+import { pause } from '../../protocol/wait.ts';
 import { png, wav } from './media.ts';
 
 const mixedResource = {
@@ -10,22 +10,6 @@ const mixedResource = {
   mimeType: 'application/json',
   text: JSON.stringify({ test: 'data', value: 123 }),
 };
-
-/** Waits, at most until the call ends. */
-export function pause(ms: number, { signal }: Context): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', stop, { once: true });
-  });
-}
 
 export function installContent(server: Server): void {
   server.tool('test_simple_text', {
@@ -83,7 +67,7 @@ export function installContent(server: Server): void {
         [100, 'Done'],
       ] as const) {
         await ctx.progress(at, 100, message);
-        await pause(50, ctx);
+        await pause(50, ctx.signal);
       }
       return 'Progress reported';
     },
@@ -93,7 +77,7 @@ export function installContent(server: Server): void {
     run: async (_args, ctx) => {
       for (const message of ['Tool execution started', 'Tool processing data', 'Tool execution completed']) {
         ctx.log('info', message);
-        await pause(50, ctx);
+        await pause(50, ctx.signal);
       }
       return 'Messages logged';
     },
@@ -109,7 +93,7 @@ export function installContent(server: Server): void {
     description: 'Closes its stream before it returns, if the client can reconnect for the rest',
     run: async (_args, ctx) => {
       const closed = ctx.closeStream(500);
-      await pause(100, ctx);
+      await pause(100, ctx.signal);
       return closed ? 'The stream was closed and resumed' : 'The stream stayed open';
     },
   });
@@ -124,7 +108,7 @@ export function installContent(server: Server): void {
       const step = Math.max(10, ms / 20);
       for (let passed = 0; passed < ms; passed += step) {
         await ctx.progress(passed, ms);
-        await pause(Math.min(step, ms - passed), ctx);
+        await pause(Math.min(step, ms - passed), ctx.signal);
       }
       return `Waited ${ms} ms`;
     },

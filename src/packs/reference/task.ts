@@ -1,8 +1,8 @@
 // long_running_task: takes a while, reports its progress, and can be cancelled. Clients with tasks get a task.
 
-import type { Context } from '../../engine/context.ts';
 import type { Server } from '../../engine/server.ts';
 import { UserError } from '../../protocol/user-error.ts';
+import { pause } from '../../protocol/wait.ts';
 
 const defaultSteps = 5;
 const defaultDelaySeconds = 0.5;
@@ -38,26 +38,10 @@ export function installTask(server: Server): void {
         );
       }
       for (let step = 1; step <= steps; step++) {
-        await pause(delay * 1000, ctx);
+        await pause(delay * 1000, ctx.signal);
         await ctx.progress(step, steps, `Step ${step} of ${steps}`);
       }
       return `Completed ${steps} ${steps === 1 ? 'step' : 'steps'}`;
     },
-  });
-}
-
-/** Waits, but not beyond the end of the call. */
-function pause(ms: number, { signal }: Context): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', stop, { once: true });
   });
 }

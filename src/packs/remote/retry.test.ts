@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { pause, retry, retryAfterMs } from './retry.ts';
+import { pause } from '../../protocol/wait.ts';
+import { retry, retryAfterMs } from './retry.ts';
 
 const plan = (failures: number, options: Partial<Parameters<typeof retry>[1]> = {}) => {
   const waits: number[] = [];

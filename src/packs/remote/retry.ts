@@ -1,5 +1,7 @@
 // Retries with exponential back-off and full jitter, within a signal. The caller decides which errors are retryable.
 
+import { pause } from '../../protocol/wait.ts';
+
 export interface BackoffOptions {
   /** Total number of attempts. */
   readonly attempts: number;
@@ -27,22 +29,6 @@ export async function retry<T>(attempt: () => Promise<T>, options: BackoffOption
       await wait(Math.max(typeof worth === 'number' ? worth : 0, backOffMs), signal);
     }
   }
-}
-
-/** Resolves after `ms`, or rejects with the signal's reason. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted === true) return reject(signal.reason);
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', stop, { once: true });
-  });
 }
 
 /** The wait that a `Retry-After` header asks for, in milliseconds; undefined when it is not readable. */

@@ -1,9 +1,10 @@
 // A remote service as packs use it: requests through the guarded fetcher, retries, a circuit breaker, and health data.
 // Requests and responses of each service are defined in search/ and research/.
 
+import { pause } from '../../protocol/wait.ts';
 import type { Fetcher, FetchInit } from '../../security/network/fetcher.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
-import { pause, retry, retryAfterMs } from './retry.ts';
+import { retry, retryAfterMs } from './retry.ts';
 import { fromNetwork, isTransient, ServiceError, serviceErrors } from './service-error.ts';
 
 /** Limits for calls to a service. Every number has a default. */

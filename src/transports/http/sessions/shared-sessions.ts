@@ -5,6 +5,7 @@ import type { Outlet, SessionHost, SessionState } from '../../../protocol/exchan
 import { isObject } from '../../../protocol/json-rpc.ts';
 import type { Json } from '../../../protocol/model.ts';
 import type { Bus, ExpiringStore } from '../../../protocol/ports.ts';
+import { waitAtMost } from '../../../protocol/wait.ts';
 import { receive } from '../../receive.ts';
 import type { EndpointState } from '../endpoint-state.ts';
 import type { ActiveSession, ActiveSessions, HeldStream } from './active-sessions.ts';
@@ -97,7 +98,7 @@ export class SharedSessions {
 
   /** A session was ended here. Resolves when all other processes know it, or ask the store. */
   ended(key: string): Promise<void> {
-    return settledWithin(confirmMs, this.#confirmed(key));
+    return waitAtMost(confirmMs, this.#confirmed(key));
   }
 
   async #confirmed(key: string): Promise<void> {
@@ -160,7 +161,7 @@ export class SharedSessions {
       if (found === undefined) await this.#storeStream(session, { position: this.#host.changesPosition });
     }
     const difference = differenceOf(before, state) as unknown as { readonly before: Json; readonly after: Json };
-    await settledWithin(confirmMs, this.#publish({ type: 'state', session: session.key, ...difference }));
+    await waitAtMost(confirmMs, this.#publish({ type: 'state', session: session.key, ...difference }));
   }
 
   #ttlOf({ expiresAtMs }: ActiveSession): number {
@@ -293,16 +294,6 @@ export class SharedSessions {
     session.heldStream = undefined;
     session.releaseStream();
   }
-}
-
-/** Resolves when a promise that never rejects has resolved, or after that time. */
-async function settledWithin(ms: number, promise: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
 }
 
 const streamKey = (session: string): string => `stream ${session}`;
