@@ -4,6 +4,7 @@
 import { type Client, ClientError, InputDeclined, type InputHandlers } from '../client/index.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import type { ElicitResult, Root, SamplingResult } from '../protocol/model.ts';
+import { parseJson } from '../protocol/parse-json.ts';
 import type {
   CallComparison,
   CallRequest,
@@ -317,12 +318,8 @@ function checkRequest({ method, params, argumentsText }: CallRequest): void {
 }
 
 function parseArguments(text: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isObject(value)) return value;
-  } catch {
-    // Reported below.
-  }
+  const value = parseJson(text);
+  if (isObject(value)) return value;
   throw new ConsoleError(400, 'arguments', 'The arguments must be a JSON object');
 }
 

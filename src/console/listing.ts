@@ -2,6 +2,7 @@
 
 import type { Client } from '../client/index.ts';
 import { isObject } from '../protocol/json-rpc.ts';
+import { parseJson } from '../protocol/parse-json.ts';
 import type { About, JsonObject, Lists } from './api.ts';
 import type { Clients, SharedClient } from './clients.ts';
 import { memberText } from './json-member.ts';
@@ -54,10 +55,7 @@ export async function describeRevisions(
 
 /** The result of `initialize` or `server/discover`. */
 export function descriptionIn(message: string): string | undefined {
-  try {
-    const { result } = JSON.parse(message) as JsonObject;
-    return isObject(result) && isObject(result['capabilities']) ? memberText(message, 'result') : undefined;
-  } catch {
-    return undefined; // Not a message.
-  }
+  const parsed = parseJson(message);
+  const result = isObject(parsed) ? parsed['result'] : undefined;
+  return isObject(result) && isObject(result['capabilities']) ? memberText(message, 'result') : undefined;
 }

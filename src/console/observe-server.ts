@@ -7,6 +7,7 @@ import type { Server } from '../engine/server.ts';
 import type { OpenSession, Peer, SessionControl } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import { metaKeys } from '../protocol/meta.ts';
+import { parseJson } from '../protocol/parse-json.ts';
 import type { SessionRow } from './api.ts';
 import { BoundedMap } from './bounded-map.ts';
 import type { Feed } from './feed.ts';
@@ -167,7 +168,7 @@ export class ServerObserver {
       this.#feed.record({ direction: 'in', peer: this.#peerOf(peer, session, message), message, exchange: peer });
     },
     sent: (text, peer, session) => {
-      const message = parse(text);
+      const message = parseJson(text);
       this.#feed.record({ direction: 'out', peer: this.#peerOf(peer, session), message, text, exchange: peer });
     },
     rejected: ({ message, text, peer, error }) => {
@@ -241,12 +242,4 @@ function statelessKey({ principal, address }: Peer, message: unknown): string {
     meta[metaKeys.protocolVersion],
     clientLabel(meta[metaKeys.clientInfo]),
   ]);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

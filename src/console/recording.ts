@@ -2,6 +2,7 @@
 // The format is documented in docs/reference/console-recording.md.
 
 import { isObject } from '../protocol/json-rpc.ts';
+import { parseJson } from '../protocol/parse-json.ts';
 import type { FeedEntry, JsonObject, PeerInfo } from './api.ts';
 import { ConsoleError } from './console-error.ts';
 import type { Feed } from './feed.ts';
@@ -104,12 +105,8 @@ function redacted(feed: Feed, text: string): string {
 }
 
 function parseLine(line: string, lineNumber: number): JsonObject {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (isObject(value)) return value;
-  } catch {
-    // Reported below.
-  }
+  const value = parseJson(line);
+  if (isObject(value)) return value;
   throw wrong(lineNumber, 'it is not a JSON object');
 }
 

@@ -1,5 +1,6 @@
 // The routes of the console: the page's files, and the JSON below `api/` (api.ts). Every API route checks access first.
 
+import { parseJson } from '../protocol/parse-json.ts';
 import type { Access } from './access.ts';
 import type {
   AppCallRequest,
@@ -384,11 +385,7 @@ function readText(exchange: ConsoleExchange, maxBytes: number): Promise<string> 
 
 async function readJson(exchange: ConsoleExchange): Promise<unknown> {
   const text = await readText(exchange, maxBodyBytes);
-  try {
-    const value: unknown = JSON.parse(text === '' ? '{}' : text);
-    if (typeof value === 'object' && value !== null) return value;
-  } catch {
-    // Reported below.
-  }
+  const value = parseJson(text === '' ? '{}' : text);
+  if (typeof value === 'object' && value !== null) return value;
   throw new ConsoleError(400, 'json', 'The body must be a JSON object');
 }

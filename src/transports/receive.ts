@@ -6,6 +6,7 @@ import type { Channel, Inbound } from '../protocol/exchange.ts';
 import { isRequestId } from '../protocol/json-rpc.ts';
 import type { Logger } from '../protocol/logger.ts';
 import type { RequestId } from '../protocol/model.ts';
+import { parseJson } from '../protocol/parse-json.ts';
 
 /** Passes the text of a message. False when it was lost: the outlet will not be called for it. */
 export function receiveText(channel: Channel, text: string, logger: Logger, inbound?: Inbound): boolean {
@@ -13,7 +14,7 @@ export function receiveText(channel: Channel, text: string, logger: Logger, inbo
     channel.receiveText(text, inbound);
     return true;
   } catch (error) {
-    return respondToFailure(channel, error, idOfText(text), logger, inbound);
+    return respondToFailure(channel, error, idOf(parseJson(text)), logger, inbound);
   }
 }
 
@@ -64,13 +65,4 @@ function respondToFailure(
 function idOf(message: unknown): RequestId | undefined {
   const { id, method } = (message ?? {}) as { readonly id?: unknown; readonly method?: unknown };
   return method !== undefined && isRequestId(id) ? id : undefined;
-}
-
-function idOfText(text: string): RequestId | undefined {
-  try {
-    return idOf(JSON.parse(text));
-  } catch {
-    // Text that is not JSON has no id.
-    return undefined;
-  }
 }

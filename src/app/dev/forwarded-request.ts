@@ -4,6 +4,7 @@
 import { type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { errorRows } from '../../protocol/errors.ts';
 import { metaKeys } from '../../protocol/meta.ts';
+import { parseJson } from '../../protocol/parse-json.ts';
 import type { List } from './http-messages.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: messages of clients are forwarded as they are, not validated
@@ -33,7 +34,8 @@ export class ForwardedRequest {
     this.#incoming = incoming;
     this.#body = body;
     this.#response = response;
-    this.#messages = [parse(body.toString())].flat();
+    // A body that is not JSON is left to the server, which rejects it.
+    this.#messages = [parseJson(body.toString())].flat();
     this.#isStream = incoming.method === 'GET' || this.#messages[0]?.method === 'subscriptions/listen';
   }
 
@@ -169,13 +171,5 @@ export class ForwardedRequest {
   /** The client has disconnected. */
   close(): void {
     this.#sent?.destroy();
-  }
-}
-
-function parse(text: string): Message {
-  try {
-    return text === '' ? undefined : JSON.parse(text);
-  } catch {
-    return undefined; // The server rejects it.
   }
 }

@@ -4,6 +4,7 @@
 import { errorRows } from '../../protocol/errors.ts';
 import type { Channel, Host, Outlet, Peer } from '../../protocol/exchange.ts';
 import { metaKeys } from '../../protocol/meta.ts';
+import { parseJson } from '../../protocol/parse-json.ts';
 
 type Id = string | number;
 
@@ -326,13 +327,8 @@ export class Relay implements Host, Channel {
   }
 }
 
-function parse(text: string): Message {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // The other side rejects it, or it is reported as unexpected output.
-  }
-}
+/** Undefined for a text that is not JSON: the other side rejects it, or it is reported as unexpected output. */
+const parse = (text: string): Message => parseJson(text);
 
 /** The text of a tool result that is an error. */
 function toolError(result: Message): string | undefined {

@@ -1,5 +1,7 @@
 // Finds out which sign-in is required by a server that responds with 401.
 
+import { isObject } from '../../protocol/json-rpc.ts';
+import { parseJson } from '../../protocol/parse-json.ts';
 import type { Report } from './findings.ts';
 import { type ProbeResult, probe } from './probe.ts';
 
@@ -53,12 +55,9 @@ async function authorizationServers(url: URL, challenge: string, timeoutMs: numb
     if (where.origin !== url.origin) continue;
     const reply = await probe('GET', where, { Accept: 'application/json' }, Math.min(timeoutMs, 5_000));
     if (!reply.ok || reply.status !== 200) continue;
-    try {
-      const { authorization_servers: found } = JSON.parse(reply.body) as { authorization_servers?: unknown };
-      if (Array.isArray(found)) return found.filter((each) => typeof each === 'string').slice(0, 3);
-    } catch {
-      // Not JSON, so not the metadata.
-    }
+    const metadata = parseJson(reply.body);
+    const found = isObject(metadata) ? metadata['authorization_servers'] : undefined;
+    if (Array.isArray(found)) return found.filter((each) => typeof each === 'string').slice(0, 3);
   }
   return [];
 }

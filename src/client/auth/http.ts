@@ -1,6 +1,8 @@
 // Requests of the authorization code: a time limit, a size cap and no automatic redirect on any of them. Metadata is
 // fetched without credentials and may follow a few redirects; a request with credentials never does.
 
+import { isObject } from '../../protocol/json-rpc.ts';
+import { parseJson } from '../../protocol/parse-json.ts';
 import { ProxyError } from '../../transports/proxy/environment.ts';
 import { fetchThroughProxy } from '../transports/proxy-fetch.ts';
 import { createUrlGuard, type UrlGuard, type UrlGuardOptions } from './discovery/url-guard.ts';
@@ -25,7 +27,9 @@ export interface AuthHttp {
 }
 
 /** A fetched document, or the news that there is none. */
-export type FetchedDocument = { readonly ok: true; readonly value: Record<string, unknown> } | { readonly ok: false };
+export type FetchedDocument =
+  | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
+  | { readonly ok: false };
 
 /** Limits of these requests. */
 export interface AuthHttpOptions extends UrlGuardOptions {
@@ -90,15 +94,8 @@ export function createAuthHttp(server: string | URL, options: AuthHttpOptions = 
 
 /** A web page in place of a document is common (catch-all routes) and means "not here". */
 function asObject(text: string): FetchedDocument {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return { ok: true, value: value as Record<string, unknown> };
-    }
-  } catch {
-    // Not JSON: the caller goes on to the next place.
-  }
-  return { ok: false };
+  const value = parseJson(text);
+  return isObject(value) ? { ok: true, value } : { ok: false };
 }
 
 async function readCapped(response: Response, maxBytes: number): Promise<Buffer<ArrayBuffer> | undefined> {

@@ -2,6 +2,7 @@
 // HTTP transports send through it; what travels is theirs.
 
 import { isObject, type JsonRpcErrorObject } from '../../protocol/json-rpc.ts';
+import { parseJson } from '../../protocol/parse-json.ts';
 import { ProxyError } from '../../transports/proxy/environment.ts';
 import type { AuthorizationHeaders, Authorizer } from '../auth/authorizer.ts';
 import { type ClientError, clientErrors, type ServerErrorInfo } from '../errors.ts';
@@ -231,14 +232,11 @@ export async function toErrorInfo(
 }
 
 function errorIn(body: string): JsonRpcErrorObject | undefined {
-  try {
-    const value: unknown = JSON.parse(body);
-    const error = isObject(value) ? value['error'] : undefined;
-    const isError = isObject(error) && typeof error['code'] === 'number' && typeof error['message'] === 'string';
-    return isError ? (error as unknown as JsonRpcErrorObject) : undefined;
-  } catch {
-    return undefined; // An HTML page or plain text: shown as it is.
-  }
+  // Undefined for an HTML page or plain text, which is shown unchanged.
+  const value = parseJson(body);
+  const error = isObject(value) ? value['error'] : undefined;
+  const isError = isObject(error) && typeof error['code'] === 'number' && typeof error['message'] === 'string';
+  return isError ? (error as unknown as JsonRpcErrorObject) : undefined;
 }
 
 function retryAfterMs(value: string | undefined): number | undefined {

@@ -1,5 +1,6 @@
 // Turns observed bytes and texts into messages of the feed. It only reads copies: what is relayed is never changed.
 
+import { parseJson } from '../../protocol/parse-json.ts';
 import { LineReader } from '../../transports/line-reader.ts';
 import { findRejectedLineId, idSearchBytes } from '../../transports/rejected-line-id.ts';
 import type { FeedEntry } from '../api.ts';
@@ -51,9 +52,5 @@ function parse(text: string): unknown {
     const { id, isResponse } = findRejectedLineId(text.slice(0, idSearchBytes), text.slice(-idSearchBytes));
     return isResponse ? { id, result: {} } : { id, method: 'too large to show' };
   }
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return parseJson(text);
 }

@@ -1,6 +1,7 @@
 // The console of a relay or of a recording: it shows messages, and has no server to call.
 
 import { isObject } from '../../protocol/json-rpc.ts';
+import { parseJson } from '../../protocol/parse-json.ts';
 import type { About, ConnectionState, ConsoleState } from '../api.ts';
 import { Capture } from '../capture.ts';
 import type { ConsoleSource } from '../contract.ts';
@@ -39,13 +40,11 @@ export class RelaySource implements ConsoleSource {
 
   /** The server is known by name once it has answered `initialize`. */
   #learn(text: string): void {
-    try {
-      const { result } = JSON.parse(text) as { result?: unknown };
-      const info = isObject(result) ? result['serverInfo'] : undefined;
-      if (!isObject(info)) return;
-      this.server = { name: String(info['name']).slice(0, 200), version: String(info['version'] ?? '').slice(0, 100) };
-    } catch {
-      // A text that was cut.
-    }
+    // Undefined if the text was cut.
+    const message = parseJson(text);
+    const result = isObject(message) ? message['result'] : undefined;
+    const info = isObject(result) ? result['serverInfo'] : undefined;
+    if (!isObject(info)) return;
+    this.server = { name: String(info['name']).slice(0, 200), version: String(info['version'] ?? '').slice(0, 100) };
   }
 }

@@ -3,6 +3,7 @@
 
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Json } from '../../protocol/model.ts';
+import { parseJson } from '../../protocol/parse-json.ts';
 import type { Reply } from './driver.ts';
 import type { RedisScript } from './script.ts';
 
@@ -84,10 +85,6 @@ export function parseEntry(reply: Reply): BusEntry | { readonly unknown: string 
 
 /** Undefined for what is not a message. */
 export function parseMessage(text: string): BusMessage | undefined {
-  try {
-    const message = JSON.parse(text) as unknown;
-    return isObject(message) && typeof message['type'] === 'string' ? (message as unknown as BusMessage) : undefined;
-  } catch {
-    return undefined;
-  }
+  const message = parseJson(text);
+  return isObject(message) && typeof message['type'] === 'string' ? (message as unknown as BusMessage) : undefined;
 }
