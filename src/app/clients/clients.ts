@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { posix, win32 } from 'node:path';
+import { isObject } from '../../protocol/json-rpc.ts';
 import type { Platform } from '../config/folders.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -62,10 +63,6 @@ function opencodeFile(scope: Scope, at: Platform, folder: string, name: string):
   return scope === 'project'
     ? join(folder, name)
     : join(at.env['XDG_CONFIG_HOME'] || join(at.home, '.config'), 'opencode', name);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Whether "servers" in this object holds servers, rather than being a server of that name. */

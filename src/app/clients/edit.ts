@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { isObject } from '../../protocol/json-rpc.ts';
 import { makeFolder } from '../make-folder.ts';
 import { dataOf, JsoncError, parseJsonc, positionOf } from '../text/jsonc.ts';
 import { memberAt, NotAnObject, removeMember, setMember } from '../text/jsonc-edit.ts';
@@ -20,7 +21,6 @@ import { TomlError, tomlData } from '../text/toml.ts';
 import { hasTable, removeTable, setTable, TomlShape, tableAt } from '../text/toml-edit.ts';
 import { UsageError } from '../usage-error.ts';
 import type { ClientRow } from './clients.ts';
-import { isObject } from './server-config.ts';
 
 export type EditResult = 'created' | 'added' | 'changed' | 'removed' | 'unchanged';
 

@@ -2,11 +2,11 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import { isObject } from '../../gateway/config/server-entry.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
 import { dataOf, JsoncError, type JsonNode, parseJsonc, positionOf } from '../text/jsonc.ts';
 import { hasServers } from './clients.ts';
 
-export { decodeEntry, isDisabled, isObject } from '../../gateway/config/server-entry.ts';
+export { decodeEntry, isDisabled } from '../../gateway/config/server-entry.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

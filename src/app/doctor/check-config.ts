@@ -1,17 +1,10 @@
 // Checks the configuration file of a client, without starting anything: syntax, where the servers are, and each entry.
 
 import type { ServerEntry } from '../../client/index.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
 import { clients } from '../clients/clients.ts';
 import { clientOfFile } from '../clients/configured.ts';
-import {
-  decodeEntry,
-  isDisabled,
-  isObject,
-  readConfig,
-  sectionNames,
-  sectionsOf,
-  serversIn,
-} from '../clients/server-config.ts';
+import { decodeEntry, isDisabled, readConfig, sectionNames, sectionsOf, serversIn } from '../clients/server-config.ts';
 import { expandVariables } from '../config/expand.ts';
 import { type JsonNode, nodeAt, positionOf } from '../text/jsonc.ts';
 import { nearest } from '../text/nearest.ts';

@@ -2,7 +2,7 @@
 // environment, from a file, or from the user at the terminal, and are kept in memory only.
 
 import { readFileSync } from 'node:fs';
-import { isObject } from '../clients/server-config.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
 
 /** An input as VS Code defines it under "inputs". */
 export interface InputDefinition {

@@ -9,16 +9,10 @@ import {
   type GatewaySource,
 } from '../../gateway/config/decode-gateway.ts';
 import type { ConfigNote, WrittenUpstream } from '../../gateway/config/decode-upstream.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
 import { formatIssues } from '../../schema/index.ts';
 import { clientOfFile } from '../clients/configured.ts';
-import {
-  isDisabled,
-  isObject,
-  readConfig,
-  sectionNames,
-  serversIn,
-  type WrittenServer,
-} from '../clients/server-config.ts';
+import { isDisabled, readConfig, sectionNames, serversIn, type WrittenServer } from '../clients/server-config.ts';
 import { expandVariables } from '../config/expand.ts';
 import { thisPlatform } from '../config/folders.ts';
 import { offsetOf, withSuggestion } from '../config/issues.ts';

@@ -1,6 +1,7 @@
 // Turns the content of configuration files into a `GatewayConfig`: checks our keys, fills in defaults, gives every server
 // its slug. The application reads the files and expands variables first.
 
+import { isObject } from '../../protocol/json-rpc.ts';
 import { canonicalJson, compileSchema, type Issue, type JsonSchema, type Validator } from '../../schema/index.ts';
 import { slugOf } from '../names/index.ts';
 import { type ConfigNote, type DecodeOptions, decodeUpstream, type WrittenUpstream } from './decode-upstream.ts';
@@ -8,7 +9,6 @@ import { decodeView } from './decode-view.ts';
 import { defaults } from './defaults.ts';
 import type { BareNames, GatewayConfig, UpstreamConfig, ViewConfig } from './gateway-config.ts';
 import { gatewaySchema, upstreamSchema } from './schema.ts';
-import { isObject } from './server-entry.ts';
 
 /** The content of one file, with variables expanded. */
 export interface GatewaySource {

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ServerEntry } from '../../client/index.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
 import type { Root } from '../../protocol/model.ts';
 import { reservedParams } from '../../protocol/oauth-params.ts';
 import { canonicalJson, type Issue } from '../../schema/index.ts';
@@ -13,7 +14,7 @@ import { defaults } from './defaults.ts';
 import { forbiddenHeader } from './forward-headers.ts';
 import type { RestartConfig, ToolOverride, UpstreamAuth, UpstreamConfig } from './gateway-config.ts';
 import { filterOfClient, ignoredKeys, timeoutOfClient } from './other-keys.ts';
-import { decodeEntry, isDisabled, isObject } from './server-entry.ts';
+import { decodeEntry, isDisabled } from './server-entry.ts';
 
 /** An entry as written, with variables expanded. */
 export interface WrittenUpstream {

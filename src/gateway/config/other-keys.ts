@@ -1,7 +1,7 @@
 // Keys of other clients in the entry of a server: what they mean here, and which have no effect.
 
+import { isObject } from '../../protocol/json-rpc.ts';
 import type { WrittenFilter } from './decode-view.ts';
-import { isObject } from './server-entry.ts';
 
 /** Read by `decodeEntry`, `isDisabled` or the functions below. */
 const used = [

@@ -1,6 +1,7 @@
 // One server as clients write it in their configuration: the names of keys that any of them uses.
 
 import type { ServerEntry } from '../../client/index.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -37,10 +38,6 @@ export function isDisabled(written: unknown): boolean {
 function bearerOf(written: JsonObject): Record<string, string> {
   const name = text(written['bearer_token_env_var']);
   return name === undefined ? {} : { Authorization: `Bearer \${${name}}` };
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function text(value: unknown): string | undefined {

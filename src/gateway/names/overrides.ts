@@ -1,5 +1,6 @@
 // Overrides: how a tool is shown where that differs from its server's definition, and the arguments that its server gets.
 
+import { isObject } from '../../protocol/json-rpc.ts';
 import type { Tool } from '../../protocol/model.ts';
 import type { ToolOverride } from '../config/gateway-config.ts';
 
@@ -46,8 +47,4 @@ function withoutArguments(schema: Schema, hidden: ReadonlySet<string>): Schema {
     ...(isObject(properties) ? { properties: Object.fromEntries(kept) } : {}),
     ...(needed === undefined || needed.length === 0 ? {} : { required: needed }),
   };
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
