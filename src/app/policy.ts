@@ -1,7 +1,8 @@
 // Loads the policy file and limits the settings to what it allows. It is read before the server is assembled and
 // enforced before clients can connect.
 
-import { basename, isAbsolute, relative } from 'node:path';
+import { basename } from 'node:path';
+import { isInside } from '../security/files/is-inside.ts';
 import { type CompiledPolicy, loadPolicy, PolicyError } from '../security/policy/index.ts';
 import type { Settings } from './settings.ts';
 import { UsageError } from './usage-error.ts';
@@ -156,9 +157,4 @@ function boundWorkers(options: unknown, roots: readonly string[], { files, sandb
     writable: given.writable ?? roots.filter((root) => within(root, mayWrite)),
     readOnly: given.readOnly ?? readable,
   };
-}
-
-function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way === '' || (way !== '..' && !way.startsWith('../') && !way.startsWith('..\\') && !isAbsolute(way));
 }

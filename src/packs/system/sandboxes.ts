@@ -2,8 +2,8 @@
 // of clients' roots, created when first needed and limited in number.
 
 import { realpathSync } from 'node:fs';
-import { isAbsolute, relative, sep } from 'node:path';
 import type { Logger } from '../../protocol/logger.ts';
+import { isInside } from '../../security/files/is-inside.ts';
 import { createSandbox, type Sandbox, SandboxError, type SandboxPolicy } from '../../security/sandbox/index.ts';
 
 /** Sandboxes in the pool, besides the operator's own. */
@@ -64,7 +64,7 @@ export class Sandboxes {
   #isOurs(folder: string): boolean {
     try {
       const real = realpathSync(folder);
-      return this.#realFolders.some((ground) => isInside(real, ground));
+      return this.#realFolders.some((folder) => isInside(real, folder));
     } catch {
       return false; // Deleted: there is nothing to show.
     }
@@ -108,9 +108,4 @@ export class Sandboxes {
 async function closed(sandbox: Promise<Sandbox>): Promise<void> {
   const made = await sandbox.catch(() => undefined);
   await made?.close();
-}
-
-function isInside(path: string, ground: string): boolean {
-  const way = relative(ground, path);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }

@@ -2,6 +2,7 @@
 // of the call does not say this. Contents are not recorded: arguments are in the line of the call.
 
 import type { TaskEvent } from '../../engine/ports.ts';
+import { isOpen } from '../../engine/tasks/task-record.ts';
 import type { Principal } from '../../protocol/principal.ts';
 import type { AuditRecord } from './contract.ts';
 
@@ -38,9 +39,6 @@ export function taskLine({ type, task, key, peer }: TaskEvent): AuditRecord | un
     ...(isEnd ? { outcome: outcomeOf(outcome), durationMs: (endedAtMs ?? createdAtMs) - createdAtMs } : {}),
   };
 }
-
-const isOpen = (input: TaskEvent['task']['inputs'][number]): boolean =>
-  input.answeredAtMs === undefined && input.withdrawn === undefined;
 
 /** Why the server ended it, such as `interrupted`. Other data may be of the tool, and is not recorded. */
 function reasonOf(data: unknown): { readonly reason?: string } {

@@ -4,6 +4,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { errnoText } from '../../protocol/errno-text.ts';
+import { isInside } from '../files/is-inside.ts';
 import { type CompiledPolicy, compilePolicy } from './compile.ts';
 import { PolicyError } from './contract.ts';
 import { parseYaml } from './yaml.ts';
@@ -56,9 +57,4 @@ function realPath(path: string): string {
     const parent = dirname(absolute);
     return parent === absolute ? absolute : resolve(realPath(parent), relative(parent, absolute));
   }
-}
-
-function isInside(path: string, directory: string): boolean {
-  const way = relative(directory, path);
-  return way === '' || (way !== '..' && !way.startsWith('../') && !/^[A-Za-z]:|^[/\\]/.test(way));
 }

@@ -2,7 +2,8 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
-import { admitWorkingDirectory, isInside, pinDirectories, resolveDirectories } from './directories.ts';
+import { isInside } from '../files/is-inside.ts';
+import { admitWorkingDirectory, pinDirectories, resolveDirectories } from './directories.ts';
 import type { SandboxError } from './errors.ts';
 
 let base: string;

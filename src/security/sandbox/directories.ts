@@ -2,7 +2,8 @@
 // is created; paths of a request are compared by components, never by text prefix.
 
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, normalize, relative, sep } from 'node:path';
+import { dirname, isAbsolute, normalize } from 'node:path';
+import { isInside } from '../files/is-inside.ts';
 import { sandboxErrors } from './errors.ts';
 import type { Identity } from './identity.ts';
 
@@ -14,12 +15,6 @@ export interface Directories {
 
 /** The private temporary directory, empty at each start. */
 export const privateTmp = '/tmp';
-
-/** True for `root` itself and everything below it. Both must be absolute and normalized. */
-export function isInside(path: string, root: string): boolean {
-  const way = relative(root, path);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
-}
 
 /** Binding one of these, or a parent of one, would break the isolation. */
 const neverBound = ['/', '/proc', '/sys', '/dev', '/run', '/etc', '/boot', '/usr', '/lib', '/bin', '/sbin'];

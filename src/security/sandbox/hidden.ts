@@ -3,8 +3,9 @@
 
 import { mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { isInside } from '../files/is-inside.ts';
 import type { HiddenPaths } from './contract.ts';
-import { type Directories, isInside, mayEnter } from './directories.ts';
+import { type Directories, mayEnter } from './directories.ts';
 import { sandboxErrors } from './errors.ts';
 import type { Identity } from './identity.ts';
 import { systemDirectories } from './programs.ts';

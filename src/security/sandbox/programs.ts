@@ -3,8 +3,8 @@
 
 import { realpathSync, statSync } from 'node:fs';
 import { basename, isAbsolute, join, normalize } from 'node:path';
+import { isInside } from '../files/is-inside.ts';
 import type { ProgramRule } from './contract.ts';
-import { isInside } from './directories.ts';
 import { sandboxErrors } from './errors.ts';
 
 /** Where names are looked up. Only root can write there. */
