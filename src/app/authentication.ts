@@ -60,7 +60,7 @@ export function createAuthentication(
  * The principal of a stdio connection: that of the token in the environment, by the token file. Without a token there
  * is no principal: the user who starts the server already has all of its rights.
  */
-export async function principalOfPipe(
+export async function principalOfStdio(
   tokenFile: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Principal | undefined> {

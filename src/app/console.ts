@@ -18,7 +18,7 @@ import { UsageError } from './usage-error.ts';
 
 /** Where a console is mounted. */
 export interface MountPlace {
-  readonly settled: ResolvedSettings;
+  readonly resolved: ResolvedSettings;
   readonly authentication: Authentication | undefined;
   readonly audit: AuditLog | undefined;
   readonly host: string;
@@ -31,8 +31,8 @@ export interface MountPlace {
 
 /** The console of a server on HTTP. Throws a usage error where it would be open to others. */
 export function mountedConsole(server: Server, place: MountPlace): Console {
-  const { settled, authentication, audit, host, path, address, gateway } = place;
-  const { raw, sandboxOrigin } = settled.settings.console as ConsoleSettings;
+  const { resolved, authentication, audit, host, path, address, gateway } = place;
+  const { raw, sandboxOrigin } = resolved.settings.console as ConsoleSettings;
   const isLocal = isLoopback(host);
   if (!isLocal && raw)
     throw new UsageError(`--console-raw shows secrets, so it works only on 127.0.0.1, not on ${host}`);
@@ -45,9 +45,9 @@ export function mountedConsole(server: Server, place: MountPlace): Console {
   if (path === '/console' || path.startsWith('/console/')) {
     throw new UsageError(`--path ${path} is where the console is. Choose another path, or leave --console out`);
   }
-  if (sandboxOrigin !== undefined) checkSandboxOrigin(sandboxOrigin, settled.settings.http?.publicUrl);
+  if (sandboxOrigin !== undefined) checkSandboxOrigin(sandboxOrigin, resolved.settings.http?.publicUrl);
   return createConsole(server, {
-    ...common(settled, audit, gateway),
+    ...common(resolved, audit, gateway),
     ...(sandboxOrigin === undefined ? {} : { sandboxOrigin }),
     snippets: () => snippetsFor(address(), authentication !== undefined),
     // Others can reach the port: a link that was seen somewhere must not be enough.
@@ -97,13 +97,13 @@ export async function announceConsole(
 /** Opens the console on a loopback port. If that fails, the server works without it. */
 export async function consoleBesideStdio(
   server: Server,
-  settled: ResolvedSettings,
+  resolved: ResolvedSettings,
   audit: AuditLog | undefined,
   logger: StreamLogger,
   gateway?: ConsoleGateway,
 ): Promise<void> {
-  const { port } = settled.settings.console as ConsoleSettings;
-  const console = createConsole(server, common(settled, audit, gateway));
+  const { port } = resolved.settings.console as ConsoleSettings;
+  const console = createConsole(server, common(resolved, audit, gateway));
   try {
     const { link } = await console.listen({ port });
     process.stderr.write(`console on ${link}\n`);
@@ -116,17 +116,17 @@ export async function consoleBesideStdio(
 }
 
 function common(
-  settled: ResolvedSettings,
+  resolved: ResolvedSettings,
   audit: AuditLog | undefined,
   gateway: ConsoleGateway | undefined,
 ): ConsoleOptions {
-  const { operate, raw, keep } = settled.settings.console as ConsoleSettings;
-  const location = settled.settings.audit;
+  const { operate, raw, keep } = resolved.settings.console as ConsoleSettings;
+  const location = resolved.settings.audit;
   return {
     operate,
     raw,
     keep,
-    settings: () => listSettings(settled),
+    settings: () => listSettings(resolved),
     ...(gateway === undefined ? {} : { gateway }),
     ...(audit === undefined || location === undefined
       ? {}

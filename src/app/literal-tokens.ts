@@ -45,7 +45,7 @@ const positions = ['token', ...Array.from({ length: 64 }, (_, i) => `token-${i +
  * Warns about data stored under the position of a token. It is not moved: the tokens may have been rotated since, so a
  * guess could give the data to another caller.
  */
-export async function tellOfPositions(data: Data, tokens: readonly TokenEntry[], logger: Logger): Promise<void> {
+export async function warnAboutPositions(data: Data, tokens: readonly TokenEntry[], logger: Logger): Promise<void> {
   if (!data.exists()) return;
   const left = await callersWithData(
     data,

@@ -7,7 +7,7 @@ import { type DataFolder, openDataFolder } from '../stores/sqlite/index.ts';
 import { UsageError } from './usage-error.ts';
 
 /** The notes of one caller. All unauthenticated callers share one entry. */
-export interface KeptNotes {
+export interface CallerNotes {
   readonly caller: string | undefined;
   readonly issuer: string | undefined;
   readonly notes: number;
@@ -15,7 +15,7 @@ export interface KeptNotes {
 }
 
 /** All callers with notes in a data folder. */
-export function listCallers(dataDir: string): Promise<KeptNotes[]> {
+export function listCallers(dataDir: string): Promise<CallerNotes[]> {
   return withFolder(dataDir, async ({ notes }) =>
     (await notes.owners()).map(({ owner, ...kept }) => {
       const [issuer, id] = owner === '' ? [] : owner.split('\u0000');
@@ -27,7 +27,7 @@ export function listCallers(dataDir: string): Promise<KeptNotes[]> {
 /** Deletes notes of one caller and returns the ids that existed. */
 export function deleteNotes(
   dataDir: string,
-  { caller, issuer }: Pick<KeptNotes, 'caller' | 'issuer'>,
+  { caller, issuer }: Pick<CallerNotes, 'caller' | 'issuer'>,
   ids: readonly string[] | 'all',
 ): Promise<string[]> {
   const owner = principalKey(caller === undefined ? undefined : { id: caller, ...(issuer && { issuer }) });

@@ -8,11 +8,11 @@ import type { Worker } from './workers/worker.ts';
 
 /** Undefined: everything is in memory. */
 export async function openState(
-  settled: ResolvedSettings,
+  resolved: ResolvedSettings,
   worker: Worker | undefined,
   logger: StreamLogger,
 ): Promise<PersistentStatePack | undefined> {
-  const { http, dataDir, profile, redis } = settled.settings;
+  const { http, dataDir, profile, redis } = resolved.settings;
   const { key, previousKeys = [] } = http ?? {};
   if (redis !== undefined && http?.enabled === true) {
     if (key === undefined) {
@@ -26,7 +26,7 @@ export async function openState(
   if (key === undefined) {
     if (previousKeys.length === 0) {
       // Workers need a store that all of them can read.
-      const tasks = worker !== undefined || keepsTasks(settled) ? persistentTasks(dataDir, logger) : undefined;
+      const tasks = worker !== undefined || keepsTasks(resolved) ? persistentTasks(dataDir, logger) : undefined;
       return worker === undefined || tasks === undefined ? tasks : workerState(worker, tasks);
     }
     throw new UsageError(

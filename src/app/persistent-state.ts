@@ -8,14 +8,17 @@ import { makeFolder } from './make-folder.ts';
 import { type ConfiguredKeys, sealKeys } from './seal-keys.ts';
 import type { PersistentStatePack } from './task-store.ts';
 
-export interface LastingOptions extends ConfiguredKeys {
+export interface PersistentStateOptions extends ConfiguredKeys {
   readonly folder: string;
   /** Connects workers with each other. */
   readonly bus?: Bus | undefined;
 }
 
 /** Opens the store with the keys of the configuration. */
-export async function openPersistentState(options: LastingOptions, logger: Logger): Promise<PersistentStatePack> {
+export async function openPersistentState(
+  options: PersistentStateOptions,
+  logger: Logger,
+): Promise<PersistentStatePack> {
   const { folder, bus } = options;
   const keys = sealKeys(options);
   // No backup copy here: the store of notes in the same folder makes one.

@@ -5,17 +5,17 @@ import type { CompiledPolicy } from './policy.ts';
 
 export interface ReadSettings {
   /** Limited to what the policy allows. */
-  readonly settled: ResolvedSettings;
+  readonly resolved: ResolvedSettings;
   readonly policy: CompiledPolicy | undefined;
 }
 
 /** Throws a `UsageError` for invalid settings or an invalid policy. */
 export async function readSettings(asked: SettingsInput): Promise<ReadSettings> {
-  const settled = await resolveSettings(asked);
-  const { settings, file } = settled;
-  if (settings.policy === undefined) return { settled, policy: undefined };
+  const resolved = await resolveSettings(asked);
+  const { settings, file } = resolved;
+  if (settings.policy === undefined) return { resolved, policy: undefined };
   const { boundSettings, openPolicy } = await import('./policy.ts');
   const guarded = [file, settings.audit?.file, settings.auth?.tokenFile].filter((each) => each !== undefined);
   const policy = await openPolicy(settings.policy, settings.profile, guarded);
-  return { settled: { ...settled, settings: boundSettings(settings, policy) }, policy };
+  return { resolved: { ...resolved, settings: boundSettings(settings, policy) }, policy };
 }

@@ -46,15 +46,15 @@ export async function reload(running: Running, served: Pick<HttpServer, 'revoke'
   }
   const changed = needingRestart(running, next);
   if (changed.length > 0) logger.warn(`these settings have changed and need a restart: ${changed.join(', ')}`);
-  logger.notice('settings reloaded', { file: next.settled.file, tokens: authentication?.tokens.length ?? 0 });
+  logger.notice('settings reloaded', { file: next.resolved.file, tokens: authentication?.tokens.length ?? 0 });
 }
 
 /**
  * The new authentication. If the settings have none any more, or the token file is empty, all requests are denied:
  * serving without authentication needs a restart.
  */
-function authenticationOf({ settled }: ReadSettings, previous: LiveAuthentication): Authentication {
-  const { auth, http } = settled.settings;
+function authenticationOf({ resolved }: ReadSettings, previous: LiveAuthentication): Authentication {
+  const { auth, http } = resolved.settings;
   if (auth === undefined) return noTokens;
   return createAuthentication(auth, http as HttpSettings, previous) ?? noTokens;
 }
@@ -62,11 +62,11 @@ function authenticationOf({ settled }: ReadSettings, previous: LiveAuthenticatio
 /** Reads the certificate again, even if its files have the same names. Turning TLS on or off needs a restart. */
 async function replaceCertificate(
   { started }: Running,
-  { settled }: ReadSettings,
+  { resolved }: ReadSettings,
   served: Pick<HttpServer, 'setTls'>,
 ): Promise<void> {
-  const tls = settled.settings.http?.tls;
-  if (tls === undefined || started.settled.settings.http?.tls === undefined) return;
+  const tls = resolved.settings.http?.tls;
+  if (tls === undefined || started.resolved.settings.http?.tls === undefined) return;
   const { readTlsFiles } = await import('./tls-files.ts');
   served.setTls(readTlsFiles(tls));
 }
@@ -82,7 +82,7 @@ function needingRestart({ started, authentication, policyGuard }: Running, next:
     if (key === 'policy') return policyGuard !== undefined && next.policy !== undefined;
     return irrelevant.includes(key);
   };
-  const [before, after] = [started.settled.values, next.settled.values];
+  const [before, after] = [started.resolved.values, next.resolved.values];
   const keys = [...new Set([...before.keys(), ...after.keys()])].filter((key) => !isApplied(key));
   const changed = keys.filter((key) => !isSame(before.get(key)?.value, after.get(key)?.value));
   // Roots, programs and network rules are fixed when the server is assembled.
@@ -92,6 +92,6 @@ function needingRestart({ started, authentication, policyGuard }: Running, next:
   return [...changed, ...bounds.map((part) => `policy: ${part === 'sandbox' ? 'commands' : part}`)];
 }
 
-const hasTls = ({ settled }: ReadSettings): boolean => settled.settings.http?.tls !== undefined;
+const hasTls = ({ resolved }: ReadSettings): boolean => resolved.settings.http?.tls !== undefined;
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

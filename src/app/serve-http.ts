@@ -9,7 +9,7 @@ import { announce, printSetup } from './announce.ts';
 import type { Authentication } from './authentication.ts';
 import type { ResolvedSettings } from './config/resolve.ts';
 import type { GatewayHost } from './gateway/host-contract.ts';
-import { inTurn } from './in-turn.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import type { AssembledServer } from './profiles/index.ts';
 import type { HttpSettings } from './settings.ts';
 import { taskFields } from './task-store.ts';
@@ -20,7 +20,7 @@ import type { Worker } from './workers/worker.ts';
 export interface HttpRun {
   readonly profile: string;
   readonly ready: AssembledServer;
-  readonly settled: ResolvedSettings;
+  readonly resolved: ResolvedSettings;
   readonly authentication: Authentication | undefined;
   readonly audit: AuditLog | undefined;
   readonly logger: StreamLogger;
@@ -36,14 +36,14 @@ export interface HttpRun {
 
 /** Serves until the process is stopped. Resolves when the server listens. */
 export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
-  const { profile, ready, settled, authentication, logger, showSetup, worker } = run;
-  const http = settled.settings.http as HttpSettings;
+  const { profile, ready, resolved, authentication, logger, showSetup, worker } = run;
+  const http = resolved.settings.http as HttpSettings;
   // A profile may have its own address and path.
-  const place: HttpOptions = { ...defaults(http), ...ready.http, ...chosen(settled) };
+  const place: HttpOptions = { ...defaults(http), ...ready.http, ...chosen(resolved) };
   let listening: string | undefined;
   const address = (): string | undefined => listening;
   const console = await consoleFor(run, place, address);
-  const reload = inTurn(async () => run.reload(served));
+  const reload = oneAtATime(async () => run.reload(served));
   const options: HttpOptions = {
     ...place,
     ...run.shared,
@@ -61,7 +61,7 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
     throw explainListenError(cause, options);
   });
   if (worker === undefined) {
-    const fields = { profile, transport: 'http', version, ...taskFields(ready.server, settled) };
+    const fields = { profile, transport: 'http', version, ...taskFields(ready.server, resolved) };
     announce(`listening on ${served.url}`, fields, logger);
     if (console !== undefined) {
       const { addressForClients } = await import('./setup-text.ts');
@@ -69,7 +69,7 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
       const { announceConsole } = await import('./console.ts');
       await announceConsole(console, ready.server.name, listening, logger);
     }
-    await printSetup(served.url, settled, authentication !== undefined, showSetup, logger);
+    await printSetup(served.url, resolved, authentication !== undefined, showSetup, logger);
     return served;
   }
   worker.own(async (portIsShared) => {
@@ -82,14 +82,14 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
 
 /** Nothing of the console is loaded without the setting. */
 async function consoleFor(
-  { ready, settled, authentication, audit }: HttpRun,
+  { ready, resolved, authentication, audit }: HttpRun,
   { host = '127.0.0.1', path = '/mcp' }: HttpOptions,
   address: () => string | undefined,
 ): Promise<Console | undefined> {
-  if (settled.settings.console === undefined) return undefined;
+  if (resolved.settings.console === undefined) return undefined;
   const { mountedConsole } = await import('./console.ts');
   const gateway = ready.gateway?.upstreams;
-  return mountedConsole(ready.server, { settled, authentication, audit, host, path, address, gateway });
+  return mountedConsole(ready.server, { resolved, authentication, audit, host, path, address, gateway });
 }
 
 /** The views and servers of a gateway, below the path of the endpoint. */

@@ -8,6 +8,7 @@ import { serveStdio } from '../transports/stdio.ts';
 import { guardStdout } from '../transports/stdout-guard.ts';
 import { auditHealth, openAudit } from './audit.ts';
 import type { Authentication } from './authentication.ts';
+import { checkFolders } from './check-folders.ts';
 import { options as settingOptions } from './config/options.ts';
 import type { ResolvedSettings, SettingsInput } from './config/resolve.ts';
 import type { GatewayInput } from './gateway/gateway-settings.ts';
@@ -17,7 +18,6 @@ import { HealthRegistry } from './health.ts';
 import type { LiveAuthentication } from './live-authentication.ts';
 import { loadTelemetry } from './load-telemetry.ts';
 import { openState } from './open-state.ts';
-import { checkPlaces } from './places.ts';
 import type { PolicyGuard } from './policy.ts';
 import { type AssembledServer, gatewayProfile, type Profile, type ProfileRow, profiles } from './profiles/index.ts';
 import { type ReadSettings, readSettings } from './read-settings.ts';
@@ -37,8 +37,8 @@ export interface ServeOptions extends SettingsInput {
 /** Serves a profile until the client disconnects (stdio) or the process is stopped. */
 export async function serve(options: ServeOptions = {}): Promise<void> {
   const started = await readSettings(options);
-  const { settled } = started;
-  const { settings } = settled;
+  const { resolved } = started;
+  const { settings } = resolved;
   const row = await rowOf(settings, options);
   if (row === undefined) {
     const { nearest } = await import('./text/nearest.ts');
@@ -47,19 +47,19 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
     const hint = meant === undefined ? `choose one of ${names.join(', ')}` : `did you mean ${JSON.stringify(meant)}?`;
     throw new UsageError(`Unknown profile ${JSON.stringify(settings.profile)}; ${hint}`);
   }
-  checkPlaces(settled);
-  const processLogger = createLogger({ name: 'mooring', ...logOptions(settled) });
+  checkFolders(resolved);
+  const processLogger = createLogger({ name: 'mooring', ...logOptions(resolved) });
   const workers = settings.http?.enabled === true ? settings.http.workers : undefined;
   const worker =
     workers === undefined ? undefined : await (await import('./workers/worker.ts')).joinWorkers(processLogger);
   const logger = worker?.logger ?? processLogger;
   // Only once, not in every worker.
-  if (worker === undefined) for (const note of [...settled.notes, ...unusedFlags(settled)]) logger.notice(note);
+  if (worker === undefined) for (const note of [...resolved.notes, ...unusedFlags(resolved)]) logger.notice(note);
   if (workers !== undefined && worker === undefined) {
     const { serveWithWorkers } = await import('./workers/serve-workers.ts');
     const showSetup = options.showSetup === true;
     const oneProcess = options.gateway === undefined ? row.oneProcess : gatewayInOneProcess;
-    return serveWithWorkers({ workers, oneProcess, settled, showSetup, logger });
+    return serveWithWorkers({ workers, oneProcess, resolved, showSetup, logger });
   }
   const profile = await row.load();
   // The process of a connected worker would not end.
@@ -86,13 +86,13 @@ interface ProfileRun {
 }
 
 async function serveProfile({ options, started, profile, worker, logger }: ProfileRun): Promise<void> {
-  const { settled } = started;
-  const { settings } = settled;
-  const health = new HealthRegistry(knownFolders(settled));
-  const audit = await openAudit(settled, logger);
+  const { resolved } = started;
+  const { settings } = resolved;
+  const health = new HealthRegistry(knownFolders(resolved));
+  const audit = await openAudit(resolved, logger);
   if (audit !== undefined) health.add('audit', () => auditHealth(audit));
   const { ready, pack } = await closeOnFailure(audit, async () => {
-    const pack = await openState(settled, worker, logger);
+    const pack = await openState(resolved, worker, logger);
     return closeOnFailure(pack, async () => {
       const assembled = await profile.assemble({
         logger,
@@ -124,18 +124,18 @@ async function serveProfile({ options, started, profile, worker, logger }: Profi
         : await protectGateway(ready.gateway, started, authentication, audit);
     // Plugins may print while they load, and stdout belongs to the protocol on stdio.
     const unguard = settings.plugins.length === 0 ? undefined : guardStdout(printed(logger));
-    const guard = await addPlugins(ready, settled, health, logger);
+    const guard = await addPlugins(ready, resolved, health, logger);
     if (settings.http?.enabled !== true) {
       const principal = await principalOf(settings);
-      await openConsoleBesideStdio(ready, settled, audit, logger);
+      await openConsoleBesideStdio(ready, resolved, audit, logger);
       await ready.gateway?.control(undefined);
-      return serveOverStdio(settled, ready, principal, logger, guard, unguard);
+      return serveOverStdio(resolved, ready, principal, logger, guard, unguard);
     }
     const { serveOverHttp } = await import('./serve-http.ts');
     const showSetup = options.showSetup === true;
     const { reload } = await import('./reload.ts');
     const served = await serveOverHttp({
-      ...{ profile: profile.name, ready, settled, authentication, audit, logger, showSetup, worker },
+      ...{ profile: profile.name, ready, resolved, authentication, audit, logger, showSetup, worker },
       shared: pack?.http,
       async reload(served) {
         await ready.gateway?.reload();
@@ -169,12 +169,12 @@ async function withGateway(
 /** The same telemetry, audit log and policy for all servers of a gateway. */
 async function protectGateway(
   gateway: GatewayHost,
-  { settled, policy }: ReadSettings,
+  { resolved, policy }: ReadSettings,
   authentication: Authentication | undefined,
   audit: AuditLog | undefined,
 ): Promise<Pick<PolicyGuard, 'replace'> | undefined> {
   const { protection } = await import('./gateway/gateway-profile.ts');
-  const { telemetry } = settled.settings;
+  const { telemetry } = resolved.settings;
   const challenge = authentication?.oauth === undefined ? undefined : authentication.challenge;
   const { protect, policyGuard } = await protection({
     ...{ policy, audit, challenge },
@@ -188,13 +188,13 @@ async function protectGateway(
 /** Nothing of the console is loaded without the setting. */
 async function openConsoleBesideStdio(
   { server, gateway }: AssembledServer,
-  settled: ResolvedSettings,
+  resolved: ResolvedSettings,
   audit: AuditLog | undefined,
   logger: StreamLogger,
 ): Promise<void> {
-  if (settled.settings.console === undefined) return;
+  if (resolved.settings.console === undefined) return;
   const { consoleBesideStdio } = await import('./console.ts');
-  await consoleBesideStdio(server, settled, audit, logger, gateway?.upstreams);
+  await consoleBesideStdio(server, resolved, audit, logger, gateway?.upstreams);
 }
 
 /** Folders that error messages may contain; they are hidden from callers of health_check. */
@@ -253,15 +253,15 @@ async function warnOfUnreachableData(
   logger: StreamLogger,
 ): Promise<void> {
   if (data === undefined || tokens.length === 0) return;
-  const { tellOfPositions } = await import('./literal-tokens.ts');
+  const { warnAboutPositions } = await import('./literal-tokens.ts');
   // A data folder that cannot be opened is reported by the feature that needs it.
-  await tellOfPositions(data, tokens, logger).catch(() => {});
+  await warnAboutPositions(data, tokens, logger).catch(() => {});
 }
 
 async function principalOf({ auth }: Settings): Promise<Principal | undefined> {
   if (auth?.tokenFile === undefined) return undefined;
-  const { principalOfPipe } = await import('./authentication.ts');
-  return principalOfPipe(auth.tokenFile, process.env);
+  const { principalOfStdio } = await import('./authentication.ts');
+  return principalOfStdio(auth.tokenFile, process.env);
 }
 
 /** Runs `work`; if it fails, closes `held` before the error is passed on. */
@@ -305,7 +305,7 @@ function logOptions({ logLevel, logJson }: ResolvedSettings): object {
 }
 
 async function serveOverStdio(
-  settled: ResolvedSettings,
+  resolved: ResolvedSettings,
   { server, stdio, gateway }: AssembledServer,
   principal: Principal | undefined,
   logger: StreamLogger,
@@ -325,8 +325,8 @@ async function serveOverStdio(
   const say = (): void => {
     if (said) return;
     said = true;
-    const { profile } = settled.settings;
-    logger.info('Server running', { profile, transport: 'stdio', version, ...taskFields(server, settled) });
+    const { profile } = resolved.settings;
+    logger.info('Server running', { profile, transport: 'stdio', version, ...taskFields(server, resolved) });
     if (process.stdin.isTTY === true) {
       logger.notice(
         'waiting for MCP messages on stdin. To try the server from a terminal, use --http, or: mooring tools <server>',

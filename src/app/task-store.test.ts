@@ -17,8 +17,8 @@ test.each([
   ['everything', { data: ['d'] }, {}, true],
   ['everything', {}, { MOORING_KEY: key }, true],
 ])('profile %s with flags %j and variables %j keeps tasks: %j', async (profile, flags, env, expected) => {
-  const settled = await resolveSettings({ profile, flags, env, cwd: '/w', platform });
-  expect(keepsTasks(settled)).toBe(expected);
+  const resolved = await resolveSettings({ profile, flags, env, cwd: '/w', platform });
+  expect(keepsTasks(resolved)).toBe(expected);
 });
 
 function storeIn(folder: string): { store: TaskStore; close(): Promise<void> } {

@@ -40,8 +40,8 @@ export function hasTasks({ catalog }: Server): boolean {
 }
 
 /** A field of the log line at the start, if tasks end with the server. */
-export function taskFields(server: Server, settled: ResolvedSettings): { readonly tasks?: string } {
-  return hasTasks(server) && !keepsTasks(settled) ? { tasks: 'only in memory' } : {};
+export function taskFields(server: Server, resolved: ResolvedSettings): { readonly tasks?: string } {
+  return hasTasks(server) && !keepsTasks(resolved) ? { tasks: 'only in memory' } : {};
 }
 
 /** The health of tasks: whether they are renewed and recovered. */

@@ -15,7 +15,7 @@ import type {
   JsonObject,
   PendingInput,
 } from './api.ts';
-import { Clients, type Dial } from './clients.ts';
+import { Clients, type Connect } from './clients.ts';
 import { ConsoleError } from './console-error.ts';
 import type { Feed } from './feed.ts';
 import { memberText } from './json-member.ts';
@@ -33,7 +33,7 @@ const compareTimeoutMs = 30_000;
 
 export interface CallsOptions {
   readonly feed: Feed;
-  readonly dial: Dial;
+  readonly connect: Connect;
   /** Whether an entry belongs to one of the console's own connections. */
   isOwn(entry: FeedEntry): boolean;
   /** A call failed, for example because the server is gone. */
@@ -81,7 +81,7 @@ export class ConsoleCalls {
 
   constructor(options: CallsOptions) {
     this.#options = options;
-    this.clients = new Clients(options.dial, {
+    this.clients = new Clients(options.connect, {
       handlers: this.#handlers,
       onLog: (message) => this.#log(message),
       onMessage: (direction, text) => {

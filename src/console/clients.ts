@@ -5,7 +5,7 @@ import type { Logger } from '../protocol/logger.ts';
 import type { JsonObject } from './api.ts';
 
 /** Opens a connection to the server of this console. */
-export type Dial = (options: ConnectOptions) => Promise<Client>;
+export type Connect = (options: ConnectOptions) => Promise<Client>;
 
 /** What the connections report. */
 export interface ClientEvents {
@@ -25,13 +25,13 @@ export interface SharedClient {
 const maxWarnings = 100;
 
 export class Clients {
-  readonly #dial: Dial;
+  readonly #connect: Connect;
   readonly #events: ClientEvents;
   readonly #shared = new Map<string, Promise<SharedClient>>();
   #closed = false;
 
-  constructor(dial: Dial, events: ClientEvents) {
-    this.#dial = dial;
+  constructor(connect: Connect, events: ClientEvents) {
+    this.#connect = connect;
     this.#events = events;
   }
 
@@ -50,7 +50,7 @@ export class Clients {
     if (this.#closed) throw new Error('The console is closed');
     const warnings: string[] = [];
     const { handlers, onLog, onMessage } = this.#events;
-    const client = await this.#dial({
+    const client = await this.#connect({
       revision,
       handlers,
       cache: false,
@@ -68,7 +68,7 @@ export class Clients {
     options: Pick<ConnectOptions, 'onMessage'>,
     use: (client: Client) => Promise<T>,
   ): Promise<T> {
-    const client = await this.#dial({ revision, cache: false, validateOutput: false, reconnect: false, ...options });
+    const client = await this.#connect({ revision, cache: false, validateOutput: false, reconnect: false, ...options });
     try {
       return await use(client);
     } finally {

@@ -69,7 +69,7 @@ export class ServerSource implements ConsoleSource {
     const peer = { transport: 'memory', principal: consolePrincipal } as const;
     this.calls = new ConsoleCalls({
       feed: this.feed,
-      dial: (settings) =>
+      connect: (settings) =>
         connect(inMemory(server, peer), { client, eraCache: false, capabilities: appHostCapabilities, ...settings }),
       isOwn: (entry) => this.feed.peers.get(entry.peer)?.info.principal === consolePrincipal.id,
       outputIssues: (tool, content) => issuesOf(server.catalog.tools.get(tool)?.output?.validator, content),

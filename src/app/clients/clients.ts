@@ -43,7 +43,7 @@ function appFolder(at: Platform): string {
 }
 
 /** Omits empty fields. */
-function tidy(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function withoutEmpty(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const kept = Object.entries(fields).filter(([, value]) => {
     if (value === undefined) return false;
     return typeof value !== 'object' || value === null || Array.isArray(value) || Object.keys(value).length > 0;
@@ -54,7 +54,7 @@ function tidy(fields: Readonly<Record<string, unknown>>): Readonly<Record<string
 const clineSettings = ['saoudrizwan.claude-dev', 'settings', 'cline_mcp_settings.json'];
 
 function clineEntry(server: ClientConfigEntry): Readonly<Record<string, unknown>> {
-  return 'url' in server ? tidy({ type: 'streamableHttp', ...server }) : tidy(server);
+  return 'url' in server ? withoutEmpty({ type: 'streamableHttp', ...server }) : withoutEmpty(server);
 }
 
 function opencodeFile(scope: Scope, at: Platform, folder: string, name: string): string {
@@ -84,7 +84,7 @@ export const clients: Readonly<Record<string, ClientRow>> = {
           'Claude Desktop accepts URLs only under Settings › Connectors. Leave out --url to let it start Mooring',
         );
       }
-      return tidy(server);
+      return withoutEmpty(server);
     },
     afterwards: 'Restart Claude Desktop.',
   },
@@ -96,7 +96,7 @@ export const clients: Readonly<Record<string, ClientRow>> = {
       scope === 'project'
         ? joinFor(at)(folder, '.mcp.json')
         : joinFor(at)(at.env['CLAUDE_CONFIG_DIR'] || at.home, '.claude.json'),
-    encodeEntry: (server) => tidy({ type: 'url' in server ? 'http' : 'stdio', ...server }),
+    encodeEntry: (server) => withoutEmpty({ type: 'url' in server ? 'http' : 'stdio', ...server }),
     afterwards: 'Restart Claude Code. /mcp shows the server.',
   },
   cursor: {
@@ -104,7 +104,7 @@ export const clients: Readonly<Record<string, ClientRow>> = {
     format: 'json',
     section: ['mcpServers'],
     file: (scope, at, folder) => joinFor(at)(scope === 'project' ? folder : at.home, '.cursor', 'mcp.json'),
-    encodeEntry: (server) => tidy(server),
+    encodeEntry: (server) => withoutEmpty(server),
     afterwards: 'Cursor loads it automatically. Settings › MCP shows the server.',
   },
   vscode: {
@@ -116,7 +116,7 @@ export const clients: Readonly<Record<string, ClientRow>> = {
       scope === 'project'
         ? joinFor(at)(folder, '.vscode', 'mcp.json')
         : joinFor(at)(appFolder(at), 'Code', 'User', 'mcp.json'),
-    encodeEntry: (server) => tidy({ type: 'url' in server ? 'http' : 'stdio', ...server }),
+    encodeEntry: (server) => withoutEmpty({ type: 'url' in server ? 'http' : 'stdio', ...server }),
     afterwards: 'Run "MCP: List Servers" in VS Code and start it there.',
   },
   codex: {
@@ -127,7 +127,8 @@ export const clients: Readonly<Record<string, ClientRow>> = {
       scope === 'project'
         ? joinFor(at)(folder, '.codex', 'config.toml')
         : joinFor(at)(at.env['CODEX_HOME'] || joinFor(at)(at.home, '.codex'), 'config.toml'),
-    encodeEntry: (server) => ('url' in server ? tidy({ url: server.url, http_headers: server.headers }) : tidy(server)),
+    encodeEntry: (server) =>
+      'url' in server ? withoutEmpty({ url: server.url, http_headers: server.headers }) : withoutEmpty(server),
     afterwards: 'Restart Codex. /mcp shows the server.',
   },
   gemini: {
@@ -136,7 +137,8 @@ export const clients: Readonly<Record<string, ClientRow>> = {
     section: ['mcpServers'],
     file: (scope, at, folder) => joinFor(at)(scope === 'project' ? folder : at.home, '.gemini', 'settings.json'),
     // In Gemini CLI, `url` means the older HTTP+SSE transport.
-    encodeEntry: (server) => ('url' in server ? tidy({ httpUrl: server.url, headers: server.headers }) : tidy(server)),
+    encodeEntry: (server) =>
+      'url' in server ? withoutEmpty({ httpUrl: server.url, headers: server.headers }) : withoutEmpty(server),
     afterwards: 'Restart Gemini CLI. /mcp shows the server.',
   },
   // https://docs.windsurf.com/windsurf/cascade/mcp
@@ -147,7 +149,7 @@ export const clients: Readonly<Record<string, ClientRow>> = {
     file: (scope, at) =>
       scope === 'user' ? joinFor(at)(at.home, '.codeium', 'windsurf', 'mcp_config.json') : undefined,
     encodeEntry: (server) =>
-      'url' in server ? tidy({ serverUrl: server.url, headers: server.headers }) : tidy(server),
+      'url' in server ? withoutEmpty({ serverUrl: server.url, headers: server.headers }) : withoutEmpty(server),
     afterwards: 'Press Refresh in the MCP panel of Cascade.',
   },
   // https://zed.dev/docs/ai/mcp, https://zed.dev/docs/configuring-zed
@@ -164,7 +166,7 @@ export const clients: Readonly<Record<string, ClientRow>> = {
       const base = at.platform === 'linux' ? at.env['XDG_CONFIG_HOME'] : undefined;
       return join(base || join(at.home, '.config'), 'zed', 'settings.json');
     },
-    encodeEntry: (server) => tidy(server),
+    encodeEntry: (server) => withoutEmpty(server),
     afterwards: 'Zed loads it automatically. The settings of the Agent Panel show the server.',
   },
   // https://docs.cline.bot/mcp/configuring-mcp-servers
@@ -201,8 +203,8 @@ export const clients: Readonly<Record<string, ClientRow>> = {
     otherFile: (scope, at, folder) => opencodeFile(scope, at, folder, 'opencode.jsonc'),
     encodeEntry: (server) =>
       'url' in server
-        ? tidy({ type: 'remote', ...server })
-        : tidy({ type: 'local', command: [server.command, ...server.args], environment: server.env }),
+        ? withoutEmpty({ type: 'remote', ...server })
+        : withoutEmpty({ type: 'local', command: [server.command, ...server.args], environment: server.env }),
     afterwards: 'Restart opencode.',
   },
   // https://junie.jetbrains.com/docs/junie-cli-mcp-configuration.html. JetBrains AI Assistant has no file: its servers
@@ -212,7 +214,7 @@ export const clients: Readonly<Record<string, ClientRow>> = {
     format: 'json',
     section: ['mcpServers'],
     file: (scope, at, folder) => joinFor(at)(scope === 'project' ? folder : at.home, '.junie', 'mcp', 'mcp.json'),
-    encodeEntry: (server) => tidy(server),
+    encodeEntry: (server) => withoutEmpty(server),
     afterwards: 'Settings › Tools › Junie › MCP Settings shows the server.',
   },
   // https://lmstudio.ai/docs/app/mcp
@@ -221,7 +223,7 @@ export const clients: Readonly<Record<string, ClientRow>> = {
     format: 'json',
     section: ['mcpServers'],
     file: (scope, at) => (scope === 'user' ? joinFor(at)(at.home, '.lmstudio', 'mcp.json') : undefined),
-    encodeEntry: (server) => tidy(server),
+    encodeEntry: (server) => withoutEmpty(server),
     afterwards: 'LM Studio loads it automatically. Enable the server in the Program tab of a chat.',
   },
 };

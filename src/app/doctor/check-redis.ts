@@ -6,7 +6,7 @@ import type { DoctorFinding } from './findings.ts';
 /** Above this, requests that wait for Redis (the first of a session, and its end) are noticeably slower. */
 const slowMs = 20;
 
-export async function lookAtRedis({
+export async function checkConfiguredRedis({
   settings,
 }: ResolvedSettings): Promise<Pick<DoctorFinding, 'severity' | 'detail' | 'remedy'>> {
   const { redis, http } = settings;

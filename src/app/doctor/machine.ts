@@ -8,7 +8,7 @@ import { ownershipProblem } from '../config/ownership.ts';
 import type { ResolvedSettings } from '../config/resolve.ts';
 import type { HttpSettings } from '../settings.ts';
 import { keepsTasks } from '../task-store.ts';
-import { lookAtRedis } from './check-redis.ts';
+import { checkConfiguredRedis } from './check-redis.ts';
 import type { DoctorFinding, FindingId } from './findings.ts';
 
 type CheckOutcome = Pick<DoctorFinding, 'severity' | 'detail' | 'remedy'>;
@@ -17,7 +17,7 @@ interface DoctorCheck {
   readonly id: FindingId;
   readonly group: string;
   readonly name: string;
-  look(settled: ResolvedSettings): Promise<CheckOutcome>;
+  run(resolved: ResolvedSettings): Promise<CheckOutcome>;
 }
 
 const ok = (detail: string): CheckOutcome => ({ severity: 'ok', detail, remedy: '' });
@@ -26,35 +26,35 @@ const missing = (detail: string, remedy: string): CheckOutcome => ({ severity: '
 const broken = (detail: string, remedy: string): CheckOutcome => ({ severity: 'error', detail, remedy });
 
 const doctorChecks: readonly DoctorCheck[] = [
-  { id: 'node-version', group: 'Program', name: 'Node.js', look: async () => lookAtNode() },
-  { id: 'settings', group: 'Program', name: 'settings', look: async (settled) => lookAtSettings(settled) },
-  { id: 'plugins', group: 'Program', name: 'plugins', look: lookAtPlugins },
+  { id: 'node-version', group: 'Program', name: 'Node.js', run: async () => checkNode() },
+  { id: 'settings', group: 'Program', name: 'settings', run: async (resolved) => checkSettings(resolved) },
+  { id: 'plugins', group: 'Program', name: 'plugins', run: checkPlugins },
   {
     id: 'data-folder',
     group: 'Data',
     name: 'data folder',
-    look: async ({ settings }) => lookAtFolder(settings.dataDir),
+    run: async ({ settings }) => checkFolder(settings.dataDir),
   },
-  { id: 'sqlite', group: 'Data', name: 'SQLite', look: async () => lookAtSqlite() },
-  { id: 'redis', group: 'Data', name: 'Redis', look: lookAtRedis },
-  { id: 'tasks', group: 'Data', name: 'tasks', look: async (settled) => lookAtTasks(settled) },
-  { id: 'audit-log', group: 'Data', name: 'audit log', look: lookAtAudit },
-  { id: 'clipboard', group: 'Machine', name: 'clipboard', look: async () => lookAtClipboard() },
-  { id: 'session-bus', group: 'Machine', name: 'session bus', look: async () => lookAtBus('session') },
-  { id: 'system-bus', group: 'Machine', name: 'system bus', look: async () => lookAtBus('system') },
-  { id: 'http-port', group: 'Machine', name: 'HTTP port', look: lookAtPort },
+  { id: 'sqlite', group: 'Data', name: 'SQLite', run: async () => checkSqlite() },
+  { id: 'redis', group: 'Data', name: 'Redis', run: checkConfiguredRedis },
+  { id: 'tasks', group: 'Data', name: 'tasks', run: async (resolved) => checkTasks(resolved) },
+  { id: 'audit-log', group: 'Data', name: 'audit log', run: checkAudit },
+  { id: 'clipboard', group: 'Machine', name: 'clipboard', run: async () => checkClipboard() },
+  { id: 'session-bus', group: 'Machine', name: 'session bus', run: async () => checkBus('session') },
+  { id: 'system-bus', group: 'Machine', name: 'system bus', run: async () => checkBus('system') },
+  { id: 'http-port', group: 'Machine', name: 'HTTP port', run: checkPort },
 ];
 
 /** Runs all checks in order. A check that throws is reported as broken. */
-export async function* checkMachine(settled: ResolvedSettings, withSandbox = true): AsyncGenerator<DoctorFinding> {
-  for (const { id, group, name, look } of doctorChecks) {
-    const outcome = await look(settled).catch((error: unknown) => broken((error as Error).message, ''));
+export async function* checkMachine(resolved: ResolvedSettings, withSandbox = true): AsyncGenerator<DoctorFinding> {
+  for (const { id, group, name, run } of doctorChecks) {
+    const outcome = await run(resolved).catch((error: unknown) => broken((error as Error).message, ''));
     yield { id, group, name, ...outcome };
   }
-  if (withSandbox) yield* examineSandbox();
+  if (withSandbox) yield* checkSandbox();
 }
 
-async function* examineSandbox(): AsyncGenerator<DoctorFinding> {
+async function* checkSandbox(): AsyncGenerator<DoctorFinding> {
   const group = 'Sandbox';
   if (process.platform !== 'linux') {
     const remedy = 'Commands and workers need Linux. Everything else works here.';
@@ -72,18 +72,18 @@ async function* examineSandbox(): AsyncGenerator<DoctorFinding> {
   }
 }
 
-function lookAtNode(): CheckOutcome {
+function checkNode(): CheckOutcome {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const detail = `${process.version}, ${process.platform} ${process.arch}`;
   return major > 20 || (major === 20 && minor >= 19) ? ok(detail) : broken(detail, 'Install Node.js 20.19 or newer.');
 }
 
-function lookAtSettings({ file, notes }: ResolvedSettings): CheckOutcome {
+function checkSettings({ file, notes }: ResolvedSettings): CheckOutcome {
   if (file !== undefined) return ok(file);
   return ok(notes[0] ?? 'defaults; no configuration file');
 }
 
-async function lookAtPlugins({ settings, file }: ResolvedSettings): Promise<CheckOutcome> {
+async function checkPlugins({ settings, file }: ResolvedSettings): Promise<CheckOutcome> {
   if (settings.plugins.length === 0) return ok('none');
   const { findPlugin, readManifest } = await import('../plugins/manifest.ts');
   const { missingGrants } = await import('../plugins/capabilities.ts');
@@ -105,7 +105,7 @@ async function lookAtPlugins({ settings, file }: ResolvedSettings): Promise<Chec
     : broken(wrong.join('; '), 'Correct "plugins" in the configuration.');
 }
 
-function lookAtFolder(folder: string): CheckOutcome {
+function checkFolder(folder: string): CheckOutcome {
   if (!existsSync(folder)) {
     let above = dirname(folder);
     while (!existsSync(above)) above = dirname(above);
@@ -129,7 +129,7 @@ function writable(folder: string): boolean {
   }
 }
 
-async function lookAtSqlite(): Promise<CheckOutcome> {
+async function checkSqlite(): Promise<CheckOutcome> {
   const { tmpdir } = await import('node:os');
   const { openDataFolder } = await import('../../stores/sqlite/index.ts');
   const folder = mkdtempSync(join(tmpdir(), 'mooring-doctor-'));
@@ -144,14 +144,14 @@ async function lookAtSqlite(): Promise<CheckOutcome> {
   }
 }
 
-function lookAtTasks(settled: ResolvedSettings): CheckOutcome {
-  const { dataDir, http, redis } = settled.settings;
+function checkTasks(resolved: ResolvedSettings): CheckOutcome {
+  const { dataDir, http, redis } = resolved.settings;
   if (redis !== undefined) return ok('in Redis, encrypted');
-  if (!keepsTasks(settled)) return ok('only in memory: they end with the server. --data DIR keeps them');
+  if (!keepsTasks(resolved)) return ok('only in memory: they end with the server. --data DIR keeps them');
   return ok(http?.key === undefined ? `in ${dataDir}` : `in ${dataDir}, encrypted`);
 }
 
-async function lookAtAudit({ settings }: ResolvedSettings): Promise<CheckOutcome> {
+async function checkAudit({ settings }: ResolvedSettings): Promise<CheckOutcome> {
   if (settings.audit === undefined) return ok('disabled');
   const { directory, name } = auditLocation(settings.audit.file);
   if (!existsSync(directory)) return ok('empty');
@@ -166,7 +166,7 @@ async function lookAtAudit({ settings }: ResolvedSettings): Promise<CheckOutcome
   return ok(lines === 0 ? 'empty' : `${lines} lines, chain intact`);
 }
 
-async function lookAtClipboard(): Promise<CheckOutcome> {
+async function checkClipboard(): Promise<CheckOutcome> {
   const { ClipboardError, pickBackend } = await import('../../packs/clipboard/index.ts');
   try {
     const backend = await pickBackend('auto');
@@ -178,7 +178,7 @@ async function lookAtClipboard(): Promise<CheckOutcome> {
   }
 }
 
-async function lookAtBus(bus: 'session' | 'system'): Promise<CheckOutcome> {
+async function checkBus(bus: 'session' | 'system'): Promise<CheckOutcome> {
   if (process.platform !== 'linux') return missing('only on Linux', '');
   const { busAddress, socketPaths } = await import('../../packs/dbus/address.ts');
   const { BusConnection } = await import('../../packs/dbus/connection.ts');
@@ -195,7 +195,7 @@ async function lookAtBus(bus: 'session' | 'system'): Promise<CheckOutcome> {
   return missing(`no response at ${address}`, 'Start dbus-daemon to get dbus:// resources.');
 }
 
-async function lookAtPort({ settings, values }: ResolvedSettings): Promise<CheckOutcome> {
+async function checkPort({ settings, values }: ResolvedSettings): Promise<CheckOutcome> {
   const { host, port, path, enabled } = settings.http as HttpSettings;
   const problem = await listenProblem(host, port);
   if (problem === undefined) return ok(`http://${host}:${port}${path} is free`);

@@ -4,7 +4,7 @@ import { createCatalogCache } from '../../gateway/catalog-cache.ts';
 import type { GatewayConfig } from '../../gateway/config/gateway-config.ts';
 import { exposeView } from '../../gateway/names/index.ts';
 import { UsageError } from '../usage-error.ts';
-import { catalogFolder } from './places.ts';
+import { catalogFolder } from './data-files.ts';
 import type { ListedTool } from './running.ts';
 
 /** The tools of a view as last listed. `unknown`: servers that have never been connected. */

@@ -2,7 +2,7 @@
 
 import { type DefinitionDifference, diffDefinitions, type PinDifference, Pins } from '../../gateway/pins/index.ts';
 import { resolveSettings } from '../config/resolve.ts';
-import { pinFile } from './places.ts';
+import { pinFile } from './data-files.ts';
 
 export interface StoredPins extends Pick<Pins, 'list' | 'accept' | 'saved'> {
   /** The values that differ. */

@@ -5,7 +5,7 @@ import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/logger.ts';
 import type { HealthRegistry } from '../health.ts';
-import { inTurn } from '../in-turn.ts';
+import { oneAtATime } from '../one-at-a-time.ts';
 import type { Settings } from '../settings.ts';
 import { Plugin } from './plugin.ts';
 import { Snapshots } from './snapshots.ts';
@@ -37,7 +37,7 @@ export function plugins(options: PluginsOptions): Pack<Server> & { guard(): void
           undo.push(
             watchFolder(
               plugin.folder,
-              inTurn(() => plugin.reload(server)),
+              oneAtATime(() => plugin.reload(server)),
             ),
           );
         }

@@ -17,7 +17,7 @@ export function watchFolder(folder: string, changed: () => void): () => void {
     for (const watcher of watchers) watcher.close();
     watchers = [];
   };
-  const look = (): void => {
+  const scan = (): void => {
     stop();
     watchers = foldersOf(folder).flatMap((each) => {
       try {
@@ -34,12 +34,12 @@ export function watchFolder(folder: string, changed: () => void): () => void {
     clearTimeout(timer);
     timer = setTimeout(() => {
       if (over) return;
-      look();
+      scan();
       changed();
     }, quietMs);
     timer.unref();
   };
-  look();
+  scan();
   return () => {
     over = true;
     clearTimeout(timer);

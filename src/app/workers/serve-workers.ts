@@ -13,14 +13,20 @@ export interface WorkersRun {
   readonly workers: number | 'auto';
   /** Why the profile needs one process, if it does. */
   readonly oneProcess: string | undefined;
-  readonly settled: ResolvedSettings;
+  readonly resolved: ResolvedSettings;
   readonly showSetup: boolean;
   readonly logger: StreamLogger;
 }
 
 /** Serves until the process is stopped, or ends it with the exit code of a worker that could not start. */
-export async function serveWithWorkers({ workers, oneProcess, settled, showSetup, logger }: WorkersRun): Promise<void> {
-  const { profile, enable, auth, console } = settled.settings;
+export async function serveWithWorkers({
+  workers,
+  oneProcess,
+  resolved,
+  showSetup,
+  logger,
+}: WorkersRun): Promise<void> {
+  const { profile, enable, auth, console } = resolved.settings;
   if (console !== undefined) {
     throw new UsageError('The console shows one process, so it cannot be used with --workers. Leave one of them out');
   }
@@ -34,8 +40,8 @@ export async function serveWithWorkers({ workers, oneProcess, settled, showSetup
   const onListening = (url: string): void => {
     const fields = { profile, transport: 'http', version, workers: count };
     announce(`listening on ${url}`, fields, logger);
-    void printSetup(url, settled, auth !== undefined, showSetup, logger);
+    void printSetup(url, resolved, auth !== undefined, showSetup, logger);
   };
-  const { drainDelayMs } = settled.settings.http as HttpSettings;
+  const { drainDelayMs } = resolved.settings.http as HttpSettings;
   process.exit(await supervise({ count, drainDelayMs, logger, onListening }));
 }

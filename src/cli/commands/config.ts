@@ -50,24 +50,24 @@ export async function run(args: readonly string[]): Promise<number> {
     throw new UsageError(`Unexpected argument ${JSON.stringify(more[0] ?? what)}. See "mooring config --help"`);
   }
   const configFile = values['config'] as string | undefined;
-  const settled = await resolveSettings({
+  const resolved = await resolveSettings({
     flags: toFlagValues(values),
     configFile,
     ...(profile === undefined ? {} : { profile }),
   });
   if (what === 'path') {
-    if (settled.file !== undefined) out.write(`${settled.file}\n`);
+    if (resolved.file !== undefined) out.write(`${resolved.file}\n`);
     else out.info('mooring: no configuration file is in use. "mooring init --user" creates one\n');
-    return settled.file === undefined ? 1 : 0;
+    return resolved.file === undefined ? 1 : 0;
   }
-  if (values['json'] === true) out.json(forPrograms(settled));
-  else print(settled, out);
+  if (values['json'] === true) out.json(forPrograms(resolved));
+  else print(resolved, out);
   return 0;
 }
 
-function print(settled: ResolvedSettings, out: Output): void {
+function print(resolved: ResolvedSettings, out: Output): void {
   const { style, width } = out;
-  out.write(`${style.faint('file')}  ${settled.file ?? 'none ("mooring init --user" creates one)'}\n\n`);
+  out.write(`${style.faint('file')}  ${resolved.file ?? 'none ("mooring init --user" creates one)'}\n\n`);
   const columns = [
     { title: 'setting', text: (line: SettingLine) => line.name, paint: (text: string) => style.name(text) },
     {
@@ -77,8 +77,8 @@ function print(settled: ResolvedSettings, out: Output): void {
     },
     { title: 'value', text: (line: SettingLine) => line.value },
   ];
-  out.write(table(listSettings(settled), columns, { style, width }));
-  for (const note of settled.notes) out.info(`\n${note}\n`);
+  out.write(table(listSettings(resolved), columns, { style, width }));
+  for (const note of resolved.notes) out.info(`\n${note}\n`);
 }
 
 function forPrograms({ values, file }: ResolvedSettings): unknown {

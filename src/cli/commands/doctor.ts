@@ -98,11 +98,11 @@ async function* findingsFor(
   }
   if (values['all'] !== true) {
     const { timeout: _timeout, header: _header, env: _env, ...flags } = values;
-    const settled = await resolveSettings({
+    const resolved = await resolveSettings({
       flags: toFlagValues(flags),
       configFile: values['config'] as string | undefined,
     });
-    yield* checkMachine(settled, values['no-sandbox'] !== true);
+    yield* checkMachine(resolved, values['no-sandbox'] !== true);
   }
   if (values['no-servers'] !== true) yield* diagnoseAll(options);
 }

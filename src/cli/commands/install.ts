@@ -249,7 +249,7 @@ function pairs(texts: readonly string[], pattern: RegExp, flag: string): Record<
   );
 }
 
-const sentences: Readonly<Record<EditResult, string>> = {
+const changeTexts: Readonly<Record<EditResult, string>> = {
   created: 'Created',
   added: 'Added',
   changed: 'Updated',
@@ -269,7 +269,7 @@ function report(
     return;
   }
   const { style } = out;
-  const mark = change === 'unchanged' ? style.faint(sentences[change]) : style.good(sentences[change]);
+  const mark = change === 'unchanged' ? style.faint(changeTexts[change]) : style.good(changeTexts[change]);
   out.write(`${mark}: ${style.name(name)} in ${row.title}\n`);
   out.write(`  file    ${shortened(file)}\n`);
   if (backup !== undefined) out.write(`  backup  ${shortened(backup)}\n`);

@@ -1,7 +1,7 @@
 // mooring notes: lists how many notes each caller stores in the data folder, and deletes notes.
 
 import { resolveSettings } from '../../app/config/resolve.ts';
-import { deleteNotes, type KeptNotes, listCallers } from '../../app/notes.ts';
+import { type CallerNotes, deleteNotes, listCallers } from '../../app/notes.ts';
 import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { command } from '../command.ts';
@@ -60,13 +60,13 @@ async function folderOf({ data, config }: { data?: string; config?: string }): P
   return (await resolveSettings({ flags, configFile: config })).settings.dataDir;
 }
 
-function list(callers: readonly KeptNotes[], json: boolean, out: Output): number {
+function list(callers: readonly CallerNotes[], json: boolean, out: Output): number {
   if (json) {
     out.json(callers);
     return 0;
   }
   const { style, width } = out;
-  const columns: Column<KeptNotes>[] = [
+  const columns: Column<CallerNotes>[] = [
     {
       title: 'caller',
       text: ({ caller }) => (caller === undefined ? '(unauthenticated)' : lineForTerminal(caller)),

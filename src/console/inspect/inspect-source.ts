@@ -77,7 +77,7 @@ export class InspectSource implements ConsoleSource {
     );
     this.calls = new ConsoleCalls({
       feed: this.feed,
-      dial: (settings) => this.#dial(settings),
+      connect: (settings) => this.#openClient(settings),
       isOwn: () => true,
       onFailure: (error) => this.#failed(error),
       outputIssues: (tool, content) => this.#outputIssues(tool, content),
@@ -124,7 +124,7 @@ export class InspectSource implements ConsoleSource {
     return validation.ok ? [] : [formatIssues(validation.issues)];
   }
 
-  async #dial(settings: ConnectOptions): Promise<Client> {
+  async #openClient(settings: ConnectOptions): Promise<Client> {
     const { target, connect: options, version } = this.#options;
     const client = { name: 'mooring-inspect', version };
     const recorder = new Recorder(

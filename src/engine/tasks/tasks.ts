@@ -98,7 +98,7 @@ export class Tasks implements LoadedTasks, RunHost {
       },
       holder,
     );
-    this.#unwatch = this.store.watch?.((id) => this.#lookAgain(id));
+    this.#unwatch = this.store.watch?.((id) => this.#onRemoteChange(id));
     this.runner.wake();
   }
 
@@ -351,19 +351,19 @@ export class Tasks implements LoadedTasks, RunHost {
     const nowMs = Date.now();
     if (this.#unwatch !== undefined && nowMs - this.#refreshedAtMs < refreshEveryMs) return;
     this.#refreshedAtMs = nowMs;
-    for (const id of new Set([...this.runs.keys(), ...this.followers.ids])) await this.#look(id);
+    for (const id of new Set([...this.runs.keys(), ...this.followers.ids])) await this.#readAgain(id);
   }
 
   /** Another process may have changed a task. */
-  #lookAgain(id: string): void {
+  #onRemoteChange(id: string): void {
     if (this.runs.has(id) || this.followers.has(id)) {
-      this.#look(id).catch((error: unknown) => {
+      this.#readAgain(id).catch((error: unknown) => {
         this.server.logger?.warn('a task could not be read', { task: id, error });
       });
     } else this.#recovery.mayBeDue();
   }
 
-  async #look(id: string): Promise<void> {
+  async #readAgain(id: string): Promise<void> {
     const record = await this.store.read(id);
     if (record === undefined) return this.runs.get(id)?.stop('lease-lost');
     const run = this.runs.get(id);

@@ -78,7 +78,7 @@ export function decodeUpstream(given: WrittenUpstream, options: DecodeOptions): 
     const why = forbiddenHeader(header);
     if (why !== undefined) issues.push({ path: [name, 'mooring', 'forwardHeaders'], message: `${header}: ${why}` });
   }
-  const settled: Omit<UpstreamConfig, 'digest' | 'identity'> = {
+  const decoded: Omit<UpstreamConfig, 'digest' | 'identity'> = {
     name,
     slug,
     entry,
@@ -110,10 +110,10 @@ export function decodeUpstream(given: WrittenUpstream, options: DecodeOptions): 
     inheritEnv: own.inheritEnv ?? [],
     sandbox: sandboxOf(own.sandbox, folder),
   };
-  issues.push(...authIssues(name, settled));
+  issues.push(...authIssues(name, decoded));
   const server = {
-    ...settled,
-    digest: sha256(canonicalJson(settled)),
+    ...decoded,
+    digest: sha256(canonicalJson(decoded)),
     identity: sha256(canonicalJson([slug, addressOf(entry)])),
   };
   return { server, issues, notes: notesOn(name, written) };

@@ -12,7 +12,7 @@ const used = [
 ];
 
 /** Known keys of other clients that decide what those clients do, not what the server is. */
-const ofOthers = [
+const keysOfOtherClients = [
   ...['alwaysAllow', 'autoApprove', 'trust', 'description', 'name', 'icon', 'version', 'gallery', 'dev', 'source'],
   ...['startup_timeout_sec', 'startup_timeout_ms', 'required', 'oauth', 'auth', 'authProviderType', 'sandboxEnabled'],
   ...['sandbox', 'enabled_by_default', 'extensionName', 'registry', 'settings', 'networkTimeout', 'initTimeout'],
@@ -34,7 +34,7 @@ export function timeoutOfClient(written: unknown, client: string | undefined): n
   if (isPositive(seconds)) return Math.round(seconds * 1_000);
   const { timeout } = written;
   if (!isPositive(timeout)) return undefined;
-  // In a file of an unknown client, a small number must be seconds: nobody limits calls to less than a second.
+  // In a file of an unknown client, a small number must be in seconds: a limit below one second makes no sense.
   const inSeconds = client === 'cline' || client === 'cline-cli' || timeout < 1_000;
   return Math.round(inSeconds ? timeout * 1_000 : timeout);
 }
@@ -46,8 +46,8 @@ export function ignoredKeys(written: unknown): {
 } {
   const keys = isObject(written) ? Object.keys(written).filter((key) => !used.includes(key)) : [];
   return {
-    ignored: keys.filter((key) => ofOthers.includes(key)),
-    unknown: keys.filter((key) => !ofOthers.includes(key)),
+    ignored: keys.filter((key) => keysOfOtherClients.includes(key)),
+    unknown: keys.filter((key) => !keysOfOtherClients.includes(key)),
   };
 }
 

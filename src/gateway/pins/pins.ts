@@ -95,7 +95,7 @@ export class Pins implements PinChecker {
       changes.push(change);
       if (change.kind !== 'new' || change.withheld) seen.set(name, definition);
       else this.#accept(server, definition, 'first-sight');
-      if (change.withheld) withheld.set(name, sentenceFor(server, change));
+      if (change.withheld) withheld.set(name, withheldMessage(server, change));
     }
     for (const name of accepted.keys()) {
       if (!present.has(name)) changes.push({ tool: name, kind: 'removed', withheld: false });
@@ -305,7 +305,7 @@ function sameDefinitions(a: ReadonlyMap<string, PinnedDefinition>, b: ReadonlyMa
 }
 
 /** The error message for a call of a withheld tool. */
-function sentenceFor({ slug }: UpstreamConfig, { tool, kind }: PinChange): string {
+function withheldMessage({ slug }: UpstreamConfig, { tool, kind }: PinChange): string {
   const accept = `"mooring gateway pins accept ${slug}/${tool}"`;
   if (kind === 'new')
     return `This tool is new and was not accepted yet. The operator of the gateway can accept it with ${accept}.`;

@@ -71,12 +71,12 @@ export function toStoreError(error: unknown, file: string, copy?: string): Store
   if (error instanceof StoreError) return error;
   const code = codeOf(error);
   const why = errnoText(error, 'folder') ?? (error instanceof Error ? error.message : String(error));
-  return new StoreError(code, sentences[code](file, why, copy), error);
+  return new StoreError(code, messages[code](file, why, copy), error);
 }
 
-type Sentence = (file: string, why: string, copy: string | undefined) => string;
+type Message = (file: string, why: string, copy: string | undefined) => string;
 
-const sentences: Record<StoreErrorCode, Sentence> = {
+const messages: Record<StoreErrorCode, Message> = {
   busy: (file) => `${file} is locked by another process. Nothing was stored; try again, or stop the other process`,
   damaged: (file, why, copy) =>
     `${file} is damaged (${why}). It was left as it is. Move it away together with ${file}-wal and ${file}-shm, then ${
@@ -108,15 +108,14 @@ export function damagedNoteError(file: string, what: string, copy: string | unde
 
 /** The files behind an open store are no longer the ones in its folder. */
 export const replacedError = (file: string): StoreError =>
-  new StoreError('replaced', sentences.replaced(file, '', undefined));
+  new StoreError('replaced', messages.replaced(file, '', undefined));
 
 /** The store is not whole. */
 export const damagedError = (file: string, why: string, copy: string | undefined): StoreError =>
-  new StoreError('damaged', sentences.damaged(file, why, copy));
+  new StoreError('damaged', messages.damaged(file, why, copy));
 
 /** The store has been closed. */
-export const closedError = (file: string): StoreError =>
-  new StoreError('closed', sentences.closed(file, '', undefined));
+export const closedError = (file: string): StoreError => new StoreError('closed', messages.closed(file, '', undefined));
 
 /** The store was written by a later version of this program. */
-export const newerError = (file: string): StoreError => new StoreError('newer', sentences.newer(file, '', undefined));
+export const newerError = (file: string): StoreError => new StoreError('newer', messages.newer(file, '', undefined));

@@ -8,7 +8,7 @@ import { requireFolder } from './make-folder.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Throws a `UsageError` for a data folder that cannot be created and for roots that do not exist. */
-export function checkPlaces({ settings, values }: ResolvedSettings): void {
+export function checkFolders({ settings, values }: ResolvedSettings): void {
   const data = values.get('data')?.origin;
   // The default folder is created when it is first used.
   if (data !== undefined && data.from !== 'default') requireFolder(settings.dataDir, data.where ?? 'data');

@@ -1,4 +1,4 @@
-// Where a gateway keeps its files, in the data folder.
+// The files of a gateway in the data folder.
 
 import { join } from 'node:path';
 

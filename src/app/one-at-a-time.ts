@@ -1,7 +1,7 @@
-// Work that must not run twice at a time.
+// Work of which only one run may be in progress.
 
-/** One run at a time; calls during a run are merged into one more run. */
-export function inTurn(work: () => Promise<void>): () => void {
+/** Returns a function that runs `work`. Calls during a run are merged into one more run after it. */
+export function oneAtATime(work: () => Promise<void>): () => void {
   let running: Promise<void> | undefined;
   let again = false;
   const run = async (): Promise<void> => {
