@@ -17,8 +17,8 @@ export interface RunningConsole {
 
 const fileOf = (pid: number): string => join(controlFolder(), `console-${pid}.json`);
 
-/** Writes the link of a console of this process. It is removed when the process ends. Throws if that is not possible. */
-export function announceRunning(title: string, link: string): void {
+/** Writes the link of a console of this process. It is removed when the process ends. */
+function announceRunning(title: string, link: string): void {
   const folder = controlFolder();
   if (process.platform === 'win32') mkdirSync(folder, { recursive: true });
   else makePrivate(folder);

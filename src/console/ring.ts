@@ -10,7 +10,7 @@ export interface RingLimits {
   readonly maxBytes: number;
 }
 
-export const defaultRingLimits: RingLimits = { maxEntries: 10_000, maxBytes: 32 * 1024 * 1024 };
+const defaultRingLimits: RingLimits = { maxEntries: 10_000, maxBytes: 32 * 1024 * 1024 };
 
 /** Roughly what an entry takes without its text. */
 const entryBytes = 400;

@@ -81,7 +81,7 @@ function describe(cause: unknown): string {
  * True when the text nests deeper than `limit`. First counts opening brackets with `indexOf`: a text with few brackets,
  * however long, is decided at the speed of a search.
  */
-export function exceedsDepth(text: string, limit: number): boolean {
+function exceedsDepth(text: string, limit: number): boolean {
   let openers = 0;
   for (let at = text.indexOf('['); at !== -1 && openers <= limit; at = text.indexOf('[', at + 1)) openers++;
   for (let at = text.indexOf('{'); at !== -1 && openers <= limit; at = text.indexOf('{', at + 1)) openers++;
@@ -92,7 +92,7 @@ export function exceedsDepth(text: string, limit: number): boolean {
  * True when the text holds more than `limit` values. First counts commas with `indexOf`; only a text with too many of
  * them, which may all be inside one long string, is scanned character by character.
  */
-export function exceedsValues(text: string, limit: number): boolean {
+function exceedsValues(text: string, limit: number): boolean {
   let commas = 0;
   for (let at = text.indexOf(','); at !== -1 && commas <= limit; at = text.indexOf(',', at + 1)) commas++;
   return commas > limit && countCommas(text) > limit;

@@ -174,7 +174,7 @@ const put = (record: Record<string, unknown>, key: string, value: unknown): void
 };
 
 /** Keys whose value may name what the value beside it is: `{ name: 'Authorization', value: '…' }`. */
-export const nameKeys: ReadonlySet<string> = new Set(['name', 'key', 'header', 'Name', 'Key', 'Header']);
+const nameKeys: ReadonlySet<string> = new Set(['name', 'key', 'header', 'Name', 'Key', 'Header']);
 
 /** An item that names the next one in a list: `Authorization`, `--token`. Sentences do not. */
 const isName = (item: unknown): item is string => typeof item === 'string' && /^-{0,2}[A-Za-z][\w.-]{1,63}$/.test(item);

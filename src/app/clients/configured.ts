@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
-import { type Platform, thisPlatform, userConfigFile } from '../config/folders.ts';
+import { thisPlatform, userConfigFile } from '../config/folders.ts';
 import { type ClientRow, clientFile, clients, type Scope } from './clients.ts';
 import { isDisabled, readConfig, serversIn, type WrittenServer } from './server-config.ts';
 
@@ -21,11 +21,12 @@ export interface ConfiguredServer extends ClientConfigFile, WrittenServer {
 }
 
 /** The files that exist. */
-export function clientFiles(at: Platform = thisPlatform(), folder = process.cwd()): ClientConfigFile[] {
+export function clientFiles(): ClientConfigFile[] {
+  const at = thisPlatform();
   const found: ClientConfigFile[] = [];
   for (const [client, row] of Object.entries(clients)) {
     for (const scope of ['user', 'project'] as const) {
-      const file = clientFile(row, scope, at, folder);
+      const file = clientFile(row, scope, at, process.cwd());
       if (file !== undefined && existsSync(file) && !found.some((each) => each.file === file)) {
         found.push({ client, title: row.title, scope, file });
       }
@@ -58,7 +59,8 @@ export async function configuredServers(files: readonly ClientConfigFile[]): Pro
 }
 
 /** The client that reads a file of this name; undefined if it could be any. */
-export function clientOfFile(file: string, at: Platform = thisPlatform()): [string, ClientRow] | undefined {
+export function clientOfFile(file: string): [string, ClientRow] | undefined {
+  const at = thisPlatform();
   const tail = (path: string): string => join(basename(dirname(path)), basename(path));
   return Object.entries(clients).find(([, row]) => {
     const user = [row.file('user', at, ''), row.otherFile?.('user', at, '')];

@@ -4,8 +4,7 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
-import { type Platform, thisPlatform } from '../config/folders.ts';
+import { dirname, join } from 'node:path';
 
 /** A request longer than this is not one of ours. */
 const maxLineChars = 1024 * 1024;
@@ -22,15 +21,16 @@ export interface ControlSocket {
 }
 
 /** The folder of the sockets of this user: in the runtime folder if there is one, otherwise in the temporary folder. */
-export function controlFolder({ env }: Platform = thisPlatform()): string {
-  const runtime = env['XDG_RUNTIME_DIR'];
+export function controlFolder(): string {
+  const runtime = process.env['XDG_RUNTIME_DIR'];
   if (runtime?.startsWith('/')) return join(runtime, 'mooring');
   return join(tmpdir(), `mooring-${userInfo().uid}`);
 }
 
 /** The sockets of gateways that may be running, by process id. */
-export function findControlSockets(folder = controlFolder()): ReadonlyMap<number, string> {
+export function findControlSockets(): ReadonlyMap<number, string> {
   if (process.platform === 'win32') return windowsPipes();
+  const folder = controlFolder();
   if (!existsSync(folder)) return new Map();
   const found = readdirSync(folder).flatMap((name): [number, string][] => {
     const pid = /^gateway-(\d+)\.sock$/.exec(name)?.[1];
@@ -48,20 +48,17 @@ function windowsPipes(): ReadonlyMap<number, string> {
   return new Map(names);
 }
 
-function socketPath(folder: string): string {
+function socketPath(): string {
   if (process.platform === 'win32') return `\\\\.\\pipe\\mooring-gateway-${process.pid}`;
-  return join(folder, `gateway-${process.pid}.sock`);
+  return join(controlFolder(), `gateway-${process.pid}.sock`);
 }
 
 /** Listens until it is closed. Throws if no socket can be created; a gateway works without one. */
-export async function openControlSocket(
-  handlers: Readonly<Record<string, ControlHandler>>,
-  folder = controlFolder(),
-): Promise<ControlSocket> {
-  const path = socketPath(folder);
+export async function openControlSocket(handlers: Readonly<Record<string, ControlHandler>>): Promise<ControlSocket> {
+  const path = socketPath();
   if (process.platform !== 'win32') {
     if (path.length > maxPathChars) throw new Error(`the path ${path} is too long for a socket`);
-    makePrivate(folder);
+    makePrivate(dirname(path));
     // Of an earlier process with the same id.
     rmSync(path, { force: true });
   }

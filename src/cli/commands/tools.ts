@@ -72,7 +72,7 @@ function list(tools: readonly Tool[], out: Output): void {
 }
 
 /** The first sentence, for lists. `mooring tools <server> <tool>` shows the full text. */
-export function firstSentence(text: string): string {
+function firstSentence(text: string): string {
   const line = text.trim().split(/\n\s*\n/)[0] as string;
   return /^.{20,}?[.!?](?=\s|$)/s.exec(line)?.[0] ?? line;
 }

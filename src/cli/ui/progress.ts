@@ -29,7 +29,8 @@ const showAfterMs = 150;
 const barWidth = 24;
 
 /** Starts a spinner, which becomes a bar with the first report. */
-export function startProgress(label: string, stream: NodeJS.WriteStream = process.stderr): ProgressBar {
+export function startProgress(label: string): ProgressBar {
+  const stream = process.stderr;
   if (stream.isTTY !== true || process.env['TERM'] === 'dumb') return noProgress;
   const style = styleFor(stream);
   let last: ProgressReport | undefined;

@@ -1,7 +1,7 @@
 // How long to wait between two requests for the state of a task.
 
 /** Stops a server from making clients poll without a pause. */
-export const minPollMs = 100;
+const minPollMs = 100;
 /** Also the interval while notifications arrive, in case one is missed. */
 export const maxPollMs = 30_000;
 /** Where the server does not say. */

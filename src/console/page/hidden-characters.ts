@@ -51,12 +51,6 @@ export function visibleParts(text: string): TextPart[] {
   return parts;
 }
 
-/** The same as one text, for places that take only text. */
-export const visibleText = (text: string): string =>
-  visibleParts(text)
-    .map((part) => part.text)
-    .join('');
-
 function name(found: string): string {
   const characters = [...found];
   if (characters.length > 1) return `⟨hidden ×${characters.length}⟩`;

@@ -6,7 +6,7 @@ import { forgetToken, token } from './access.ts';
 /** Why there is no access; undefined while there is. */
 export const accessProblem = signal<string | undefined>(token() === null ? 'missing' : undefined);
 
-export class ServerError extends Error {
+class ServerError extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
     super(message);

@@ -86,7 +86,7 @@ export function addFacadeTools(catalog: Pick<Catalog, 'addTool'>, options: Tasks
 }
 
 /** Whether the client of a call does not declare tasks. */
-export function lacksTasks({ codec, capabilities }: Pick<Call, 'codec' | 'capabilities'>): boolean {
+function lacksTasks({ codec, capabilities }: Pick<Call, 'codec' | 'capabilities'>): boolean {
   return codec.dialect.tasks !== 'server-directed' || !declaresTasks(capabilities);
 }
 

@@ -7,7 +7,7 @@ import { isOpen } from './task-record.ts';
 import type { TaskOutcome, TaskRecord } from './task-store.ts';
 
 /** Characters of a status message: it is part of every poll and notification. */
-export const maxMessageLength = 500;
+const maxMessageLength = 500;
 
 /** `tool`: its current definition, if it still exists. `pollMs`: how often to poll. */
 export function viewOf(record: TaskRecord, tool: ToolEntry | undefined, pollMs: number): TaskView {

@@ -4,16 +4,10 @@ import type { Tool } from '../../protocol/model.ts';
 import { gatewayConfig } from '../config/decode-gateway.ts';
 import type { GatewayConfig } from '../config/gateway-config.ts';
 import type { UpstreamLists } from '../contract.ts';
-import {
-  exposedName,
-  exposeServer,
-  exposeView,
-  findBareTool,
-  isSlug,
-  overrideArguments,
-  slugOf,
-  splitExposedName,
-} from './index.ts';
+import { exposedName, splitExposedName } from './exposed-name.ts';
+import { overrideArguments } from './overrides.ts';
+import { isSlug, slugOf } from './slug.ts';
+import { exposeServer, exposeView, findBareTool } from './views.ts';
 
 const tool = (name: string, more: Partial<Tool> = {}): Tool => ({ name, inputSchema: { type: 'object' }, ...more });
 const noLists: UpstreamLists = { tools: [], prompts: [], resources: [], resourceTemplates: [] };

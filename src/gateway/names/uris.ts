@@ -94,14 +94,6 @@ export class UriRoutes {
     return this.#templates.get(template) === slug ? template : qualifyUri(slug, template);
   }
 
-  /** The server and its own form of a template, for completion. */
-  routeTemplate(template: string): UriRoute | undefined {
-    const qualified = this.#split(template);
-    if (qualified !== undefined) return qualified;
-    const slug = this.#templates.get(template);
-    return slug === undefined ? undefined : { slug, uri: template };
-  }
-
   #split(uri: string): UriRoute | undefined {
     if (!this.#qualifies) return undefined;
     return splitQualifiedUri(uri, (slug) => this.#servers.has(slug));

@@ -20,7 +20,7 @@ export interface HeldCallLimits {
   readonly keepMs: number;
 }
 
-export const defaultHeldCallLimits: HeldCallLimits = {
+const defaultHeldCallLimits: HeldCallLimits = {
   maxPerPrincipal: 64,
   max: 1_000,
   expiresMs: 600_000,

@@ -1,4 +1,4 @@
 // Search views: a short list of tools, and tools that find and call the others.
 
-export { isShortListed, type ListMode, listModeOf } from './list-size.ts';
-export { prepareSearchTools, type SearchTools, searchToolNames } from './search-tools.ts';
+export { isShortListed, listModeOf } from './list-size.ts';
+export { prepareSearchTools, type SearchTools } from './search-tools.ts';

@@ -4,7 +4,7 @@ import type { Json } from '../../protocol/model.ts';
 import { BusFormatError, BusReader } from './reader.ts';
 import { BusWriter, type Variant } from './writer.ts';
 
-export const messageTypes = { call: 1, reply: 2, error: 3, signal: 4 } as const;
+const messageTypes = { call: 1, reply: 2, error: 3, signal: 4 } as const;
 export type MessageType = keyof typeof messageTypes;
 
 /** A call must not start a service that is not running. */

@@ -17,7 +17,7 @@ export interface DbusOptions {
 }
 
 /** Services that describe the machine and hold no secrets. The bus itself comes first: every bus has it. */
-export const defaultServices: readonly string[] = [
+const defaultServices: readonly string[] = [
   'org.freedesktop.DBus',
   'org.freedesktop.Avahi',
   'org.freedesktop.NetworkManager',

@@ -4,7 +4,7 @@ import type { Server } from '../../engine/server.ts';
 import { inAllProcesses } from './in-all-processes.ts';
 import { png } from './media.ts';
 
-export const watchedUri = 'test://watched-resource';
+const watchedUri = 'test://watched-resource';
 
 export function installResources(server: Server): void {
   let version = 1;

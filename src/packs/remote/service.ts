@@ -20,7 +20,7 @@ export interface ServiceLimits {
   readonly minIntervalMs: number;
 }
 
-export const defaultServiceLimits: ServiceLimits = {
+const defaultServiceLimits: ServiceLimits = {
   attempts: 3,
   backOffMs: 250,
   maxBackOffMs: 4_000,

@@ -60,7 +60,7 @@ const fieldNames: Readonly<Record<string, TextField>> = {
 };
 
 /** The papers of a feed; undefined when it is not a feed. */
-export function readFeed(xml: string): Paper[] | undefined {
+function readFeed(xml: string): Paper[] | undefined {
   const drafts: PaperDraft[] = [];
   let isFeed = false;
   let draft: PaperDraft | undefined;

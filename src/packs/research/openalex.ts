@@ -70,7 +70,7 @@ function toPaper(work: Readonly<Record<string, unknown>>): Paper | undefined {
 }
 
 /** `{ "Deep": [0], "learning": [1, 7] }` back to a text. */
-export function readAbstract(index: unknown): string | undefined {
+function readAbstract(index: unknown): string | undefined {
   const words: string[] = [];
   for (const [word, places] of Object.entries(recordOf(index))) {
     for (const place of listOf(places)) {

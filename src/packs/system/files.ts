@@ -113,7 +113,7 @@ async function listTree(tree: FileTree): Promise<readonly Resource[]> {
 }
 
 /** Undefined for what is not there, or not for this caller: the two look the same. */
-export async function readFrom(tree: FileTree, uri: string, mimeType: string, ctx: Context): Promise<ReadReturn> {
+async function readFrom(tree: FileTree, uri: string, mimeType: string, ctx: Context): Promise<ReadReturn> {
   try {
     const bytes = await inReadingTurn(ctx, () => tree.readFile(uri, { signal: ctx.signal }));
     const text = textOf(bytes);

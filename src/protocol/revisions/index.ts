@@ -13,10 +13,10 @@ import { createHandshakeCodec } from './handshake.ts';
 import { checkNotificationHeaders, checkPresentHeaders, checkRequiredHeaders } from './headers.ts';
 import { createStatelessCodec } from './stateless.ts';
 
-export type { ChangeNotification, Codec, ListItemTypes, ServerDescription } from './codec.ts';
+export type { ChangeNotification, Codec, ListItemTypes } from './codec.ts';
 export { declaresTasks, tasksExtension } from './extensions.ts';
-export { checkParamHeaders, decodeHeaderValue, encodeHeaderValue, type HeaderParam, headerParams } from './headers.ts';
-export { eitherSchema, isWrapped } from './structured.ts';
+export { checkParamHeaders, type HeaderParam, headerParams } from './headers.ts';
+export { eitherSchema } from './structured.ts';
 
 /** Names of the handshake revisions, oldest first. */
 export const handshakeRevisions: readonly string[] = handshakeDialects.map((each) => each.date);

@@ -22,7 +22,7 @@ export function nameTypes(bits: number): string[] {
 }
 
 /** What a value is, as a noun. */
-export function nameKind(value: unknown): string {
+function nameKind(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'number') return Number.isFinite(value) ? 'a number' : 'a number that JSON cannot carry';

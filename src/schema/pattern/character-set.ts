@@ -1,7 +1,7 @@
 // Sets of characters: what `.`, `[a-z]`, `\d` or `\p{L}` match. Code points, or code units outside Unicode mode.
 
 /** The largest code point. */
-export const maxCode = 0x10ffff;
+const maxCode = 0x10ffff;
 
 /** A Unicode property (`\p{L}`), which only the platform knows the members of. */
 class Property {

@@ -29,7 +29,7 @@ export interface FetchLimits {
   readonly maxUrlChars: number;
 }
 
-export const defaultFetchLimits: FetchLimits = {
+const defaultFetchLimits: FetchLimits = {
   maxBytes: 8 * 1024 * 1024,
   timeoutMs: 30_000,
   maxRedirects: 5,

@@ -9,7 +9,7 @@ import type { SandboxLimits } from './limits.ts';
 import { systemDirectories } from './programs.ts';
 
 /** A helper is only run from these directories, and only if no user but root can change it. */
-export const helperDirectories = ['/usr/bin', '/bin', '/usr/local/bin'] as const;
+const helperDirectories = ['/usr/bin', '/bin', '/usr/local/bin'] as const;
 
 /** Options without which a layer would be missing; all exist since bubblewrap 0.8. */
 const neededOptions = [

@@ -8,7 +8,7 @@ import type { ProgramRule } from './contract.ts';
 import { sandboxErrors } from './errors.ts';
 
 /** Where names are looked up. Only root can write there. */
-export const programDirectories = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin'] as const;
+const programDirectories = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin'] as const;
 
 /** Directories of the system, bound read-only at the kernel level. */
 export const systemDirectories = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'] as const;

@@ -136,7 +136,7 @@ function filterRules(options: FilterOptions): [SystemCall, Instruction[]][] {
 }
 
 /** The filter as instructions. */
-export function filterProgram(options: FilterOptions): Instruction[] {
+function filterProgram(options: FilterOptions): Instruction[] {
   const { architecture } = options;
   const rows: [SystemCall, readonly Instruction[]][] = [
     ...filterRules(options),

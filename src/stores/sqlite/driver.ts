@@ -6,7 +6,6 @@ export interface Statement {
   run(...values: SqlValue[]): { readonly changes: number | bigint };
   get(...values: SqlValue[]): SqlRow | undefined;
   all(...values: SqlValue[]): SqlRow[];
-  iterate(...values: SqlValue[]): IterableIterator<SqlRow>;
 }
 
 export type SqlValue = string | number | null;

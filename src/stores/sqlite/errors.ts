@@ -42,7 +42,6 @@ const results = {
 interface DriverError extends Error {
   readonly code?: string;
   readonly errcode?: number;
-  readonly errstr?: string;
 }
 
 function codeOf(error: unknown): StoreErrorCode {

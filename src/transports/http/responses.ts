@@ -14,7 +14,7 @@ export const jsonHeaders: HeaderList = ['Content-Type', 'application/json'];
 const noHeaders: HeaderList = [];
 
 /** Whether a message, or one of a batch, is a request. If it gets no response, it was cancelled. */
-export function expectsResponse(message: unknown): boolean {
+function expectsResponse(message: unknown): boolean {
   if (Array.isArray(message)) return message.some(expectsResponse);
   const { id, method } = (message ?? {}) as { readonly id?: unknown; readonly method?: unknown };
   return id !== undefined && method !== undefined;

@@ -48,7 +48,7 @@ export function createHookRedirector(redirectUri: string, hook: RedirectHook): R
 }
 
 /** Redirect URIs are https or on this machine (specification, "Communication Security"). */
-export function checkRedirectUri(redirectUri: string): URL {
+function checkRedirectUri(redirectUri: string): URL {
   const url = URL.canParse(redirectUri) ? new URL(redirectUri) : undefined;
   const safe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
   if (url === undefined || !safe || url.hash !== '') {

@@ -30,7 +30,6 @@ const paths = {
   up: 'M12 19V6M6 11l6-6 6 6',
   down: 'M12 5v13M6 13l6 6 6-6',
   keyboard: 'M3 6h18v12H3zM7 10h.5M11 10h.5M15 10h.5M7 14h10',
-  star: 'M12 4l2.5 5.2 5.5.8-4 4 1 5.7-5-2.7-5 2.7 1-5.7-4-4 5.5-.8z',
 } as const;
 
 export type IconName = keyof typeof paths;

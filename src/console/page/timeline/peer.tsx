@@ -9,7 +9,7 @@ const colours = 8;
 
 export const peerClass = (number: number): string => `peer-${number % colours}`;
 
-export const peerName = (peer: PeerInfo | undefined, number: number): string => peer?.client ?? `Client ${number}`;
+const peerName = (peer: PeerInfo | undefined, number: number): string => peer?.client ?? `Client ${number}`;
 
 export function Peer({ peer, number }: { peer: PeerInfo | undefined; number: number }): JSX.Element {
   return (

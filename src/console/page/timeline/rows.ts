@@ -193,7 +193,7 @@ export class Rows {
   }
 }
 
-export const isErrorEntry = (entry: FeedEntry): boolean =>
+const isErrorEntry = (entry: FeedEntry): boolean =>
   entry.kind === 'invalid' || entry.code !== undefined || (entry.outcome !== undefined && !fine.has(entry.outcome));
 
 /** Outcomes that are not errors. */

@@ -15,7 +15,7 @@ export interface EventLogLimits {
   readonly maxAgeMs: number;
 }
 
-export const defaultEventLogLimits: EventLogLimits = {
+const defaultEventLogLimits: EventLogLimits = {
   maxEvents: 20_000,
   maxBytes: 32 * 1024 * 1024,
   maxEventsPerCaller: 5_000,
