@@ -1,6 +1,6 @@
 // The files of a new server project, as texts. Writing them is up to the caller.
 
-import { version } from './version.ts';
+import { version } from '../protocol/version.ts';
 
 export type ProjectLanguage = 'typescript' | 'javascript';
 

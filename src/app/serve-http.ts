@@ -2,6 +2,7 @@
 
 import type { Console } from '../console/index.ts';
 import type { StreamLogger } from '../logging/logger.ts';
+import { version } from '../protocol/version.ts';
 import type { AuditLog } from '../security/audit/index.ts';
 import { isLoopback } from '../transports/http/access.ts';
 import { type HttpOptions, type HttpServer, type MountedRoute, serveHttpOn } from '../transports/http.ts';
@@ -14,7 +15,6 @@ import type { AssembledServer } from './profiles/index.ts';
 import type { HttpSettings } from './settings.ts';
 import { taskFields } from './task-store.ts';
 import { UsageError } from './usage-error.ts';
-import { version } from './version.ts';
 import type { Worker } from './workers/worker.ts';
 
 export interface HttpRun {

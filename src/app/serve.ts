@@ -3,6 +3,7 @@
 import { dirname, isAbsolute } from 'node:path';
 import { createLogger, type StreamLogger } from '../logging/logger.ts';
 import type { Principal } from '../protocol/principal.ts';
+import { version } from '../protocol/version.ts';
 import type { AuditLog } from '../security/audit/index.ts';
 import { serveStdio } from '../transports/stdio.ts';
 import { guardStdout } from '../transports/stdout-guard.ts';
@@ -24,7 +25,6 @@ import { type ReadSettings, readSettings } from './read-settings.ts';
 import type { Settings } from './settings.ts';
 import { hasTasks, type PersistentStatePack, taskFields, taskHealth } from './task-store.ts';
 import { UsageError } from './usage-error.ts';
-import { version } from './version.ts';
 import type { Worker } from './workers/worker.ts';
 
 export interface ServeOptions extends SettingsInput {

@@ -3,13 +3,13 @@
 
 import { readFileSync } from 'node:fs';
 import type { StreamLogger } from '../logging/logger.ts';
+import { version } from '../protocol/version.ts';
 import { openRedis, parseRedisAddress, type RedisAddress, type RedisOptions } from '../stores/redis/index.ts';
 import type { HttpOptions } from '../transports/http.ts';
 import { type ConfiguredKeys, sealKeys } from './seal-keys.ts';
 import type { RedisSettings } from './settings.ts';
 import type { PersistentStatePack } from './task-store.ts';
 import { UsageError } from './usage-error.ts';
-import { version } from './version.ts';
 
 /** Connects to Redis and joins the other replicas. */
 export async function openSharedState(

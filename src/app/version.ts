@@ -1,5 +1,3 @@
-// The version of this build, inserted by the bundler.
+// The version of this build, for the command line.
 
-declare const __VERSION__: string | undefined;
-
-export const version: string = typeof __VERSION__ === 'string' ? __VERSION__ : '0.0.0';
+export { version } from '../protocol/version.ts';

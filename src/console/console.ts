@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from '../engine/server.ts';
 import type { Principal } from '../protocol/principal.ts';
+import { version } from '../protocol/version.ts';
 import type { HttpExchange, MountedRoute } from '../transports/http.ts';
 import { Access } from './access.ts';
 import type { About, AuditPage, ConsoleState } from './api.ts';
@@ -13,7 +14,6 @@ import { type ConsoleEvent, Routes } from './routes.ts';
 import { Sandbox } from './sandbox.ts';
 import { ServerSource } from './server-source.ts';
 import { StaticFiles, securityHeaders } from './static-files.ts';
-import { version } from './version.ts';
 
 /** Who has access, and where the console is. */
 export interface ConsoleAccessOptions {

@@ -6,8 +6,8 @@ import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../protocol/logger.ts';
+import { version as programVersion } from '../protocol/version.ts';
 import type { CachedLists, CatalogCache, PreparedLists, UpstreamLists } from './contract.ts';
-import { version as programVersion } from './version.ts';
 
 /** Stops a server with an endless list from filling the disk. */
 const maxFileBytes = 16 * 1024 * 1024;

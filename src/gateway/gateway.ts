@@ -5,6 +5,7 @@ import type { Bus } from '../engine/ports.ts';
 import type { Server } from '../engine/server.ts';
 import { createConsoleLogger } from '../protocol/console-logger.ts';
 import type { Logger } from '../protocol/logger.ts';
+import { version } from '../protocol/version.ts';
 import { waitAtMost } from '../protocol/wait.ts';
 import type { GatewayConfig, UpstreamConfig, ViewConfig } from './config/gateway-config.ts';
 import { type ExposedView, exposeServer, exposeView, isInView, type ListedServer } from './names/index.ts';
@@ -16,7 +17,6 @@ import { ViewServer } from './serving/view-server.ts';
 import type { ViewSource } from './serving/view-source.ts';
 import type { UpstreamStatus } from './upstreams/contract.ts';
 import { Upstream, type UpstreamSettings } from './upstreams/upstream.ts';
-import { version } from './version.ts';
 
 const noLists = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
 

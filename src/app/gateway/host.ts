@@ -9,12 +9,12 @@ import { createGateway, type Gateway, type ServedAs } from '../../gateway/index.
 import { PinFileError, Pins } from '../../gateway/pins/index.ts';
 import type { Logger } from '../../protocol/logger.ts';
 import type { PartStatus } from '../../protocol/monitor.ts';
+import { version } from '../../protocol/version.ts';
 import type { AuditLog } from '../../security/audit/index.ts';
 import type { HealthRegistry } from '../health.ts';
 import type { PersistentState } from '../profiles/index.ts';
 import type { Settings } from '../settings.ts';
 import { UsageError } from '../usage-error.ts';
-import { version } from '../version.ts';
 import { terminalOf } from './ask-input.ts';
 import { consoleGateway, GatewayServers, UpstreamMessages } from './console-gateway.ts';
 import { type ControlSocket, openControlSocket } from './control-socket.ts';

@@ -2,11 +2,11 @@
 
 import { availableParallelism } from 'node:os';
 import type { StreamLogger } from '../../logging/logger.ts';
+import { version } from '../../protocol/version.ts';
 import { announce, printSetup } from '../announce.ts';
 import type { ResolvedSettings } from '../config/resolve.ts';
 import type { HttpSettings } from '../settings.ts';
 import { UsageError } from '../usage-error.ts';
-import { version } from '../version.ts';
 import { supervise } from './supervisor.ts';
 
 export interface WorkersRun {

@@ -1,6 +1,5 @@
-// The version of this build; the bundler fills it in.
+// The version of this build, inserted by the bundler.
 
 declare const __VERSION__: string | undefined;
 
-/** The version this client reports unless the application gives one. */
 export const version: string = typeof __VERSION__ === 'string' ? __VERSION__ : '0.0.0';

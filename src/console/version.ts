@@ -1,5 +1,0 @@
-// The version of this package, as the build fills it in.
-
-declare const __VERSION__: string | undefined;
-
-export const version: string = typeof __VERSION__ === 'string' ? __VERSION__ : '0.0.0';
