@@ -3,6 +3,7 @@
 import { silentLogger } from '../protocol/logger.ts';
 import { ClientRevisions } from '../protocol/revisions/client-revisions.ts';
 import { handshakeRevisions } from '../protocol/revisions/index.ts';
+import { version } from '../protocol/version.ts';
 import { waitAtMost } from '../protocol/wait.ts';
 import { unlessAborted } from './abort-signals.ts';
 import { CacheView, ResponseCache } from './cache.ts';
@@ -15,7 +16,6 @@ import { InputResponder } from './input-requests.ts';
 import { hurriedGraceMs, Negotiation } from './negotiation.ts';
 import { type ClientLimits, type ConnectOptions, resolveClientLimits } from './options.ts';
 import { type Destination, type Target, toDestination } from './target.ts';
-import { version } from './version.ts';
 
 /**
  * Connects to a server of any revision.

@@ -1,6 +1,5 @@
 // The routes of the console: the page's files, and the JSON below `api/` (api.ts). Every API route checks access first.
 
-import { parseJson } from '../protocol/parse-json.ts';
 import type { Access } from './access.ts';
 import type {
   AppCallRequest,
@@ -17,13 +16,11 @@ import type {
 import { Apps } from './apps.ts';
 import { ConsoleError } from './console-error.ts';
 import type { ConsoleExchange, ConsoleSource, ConsoleUser, Right } from './contract.ts';
+import { apiHeaders, readJson, readText, respondError, respondJson } from './exchange-json.ts';
 import { maxReaders, Readers } from './readers.ts';
 import { maxRecordingBytes, parseRecording, recordingLines, restoreRecording } from './recording.ts';
 import type { Sandbox } from './sandbox.ts';
 import { type StaticFiles, securityHeaders } from './static-files.ts';
-
-/** Stops a request from filling the memory. Arguments of tools may contain files. */
-const maxBodyBytes = 8 * 1024 * 1024;
 
 /** The same for the one request that needs no token. */
 const maxCodeBytes = 1_024;
@@ -356,36 +353,4 @@ function screensOf(source: ConsoleSource): ScreenName[] {
 
 function missing(message: string): never {
   throw new ConsoleError(404, 'missing', message);
-}
-
-const apiHeaders: readonly string[] = ['Cache-Control', 'no-store', ...securityHeaders()];
-
-function respondJson(exchange: ConsoleExchange, status: number, value: unknown): void {
-  exchange.respond(status, ['Content-Type', 'application/json', ...apiHeaders], JSON.stringify(value));
-}
-
-function respondError(exchange: ConsoleExchange, error: unknown): void {
-  const { status, code } = error instanceof ConsoleError ? error : { status: 502, code: 'failed' };
-  const message = error instanceof Error ? error.message : String(error);
-  const body = JSON.stringify({ error: { code, message } });
-  const headers = ['Content-Type', 'application/json', ...apiHeaders];
-  if (status === 401) headers.push('WWW-Authenticate', 'Bearer');
-  if (status === 429) headers.push('Retry-After', '60');
-  exchange.respond(status, headers, body);
-}
-
-function readText(exchange: ConsoleExchange, maxBytes: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    exchange.readBody(maxBytes, (body) => {
-      if (typeof body === 'string') resolve(body);
-      else reject(new ConsoleError(413, body.reason, `The request is larger than ${maxBytes} bytes, or is not UTF-8`));
-    });
-  });
-}
-
-async function readJson(exchange: ConsoleExchange): Promise<unknown> {
-  const text = await readText(exchange, maxBodyBytes);
-  const value = parseJson(text === '' ? '{}' : text);
-  if (typeof value === 'object' && value !== null) return value;
-  throw new ConsoleError(400, 'json', 'The body must be a JSON object');
 }

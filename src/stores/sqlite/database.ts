@@ -3,7 +3,6 @@
 // acknowledged. SQLite commits to its write-ahead log, and log-sync.ts syncs the log. What the tables mean is described
 // in notes.ts, records.ts, expiring.ts.
 
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectSqlite, type SqliteConnection, type Statement } from './driver.ts';
 import {
@@ -15,18 +14,10 @@ import {
   StoreError,
   toStoreError,
 } from './errors.ts';
-import {
-  check,
-  checkRows,
-  copyOf,
-  existingCopyOf,
-  isShort,
-  markAsUsed,
-  OpenFiles,
-  rejectEmptied,
-} from './integrity.ts';
+import { copyOf, existingCopyOf, OpenFiles, rejectEmptied } from './integrity.ts';
 import { LogSync, type Sync } from './log-sync.ts';
-import { migrate, rollBack } from './migrations.ts';
+import { rollBack } from './migrations.ts';
+import { createPrivately, prepare, retryWhileBusy } from './prepare-database.ts';
 
 export interface DatabaseOptions {
   /** How long a write waits for another process that holds the lock. Default 5 s. */
@@ -35,12 +26,8 @@ export interface DatabaseOptions {
   readonly pollMs?: number;
 }
 
-/** Larger files are not examined page by page at the start; the daily copy does it (about 8 ms per MiB). */
-const maxCheckedBytes = 16 * 1024 * 1024;
 /** Writes in one transaction: bounds how long one group keeps others out. */
 const maxGroup = 1_000;
-const setUp = `pragma synchronous = normal; pragma fullfsync = 1; pragma checkpoint_fullfsync = 1;
-  pragma foreign_keys = on; pragma trusted_schema = off; pragma journal_size_limit = 16777216;`;
 
 interface Write {
   readonly deadline: number;
@@ -333,49 +320,5 @@ export class Database {
     } catch {
       // The next read or write will report what prevents the check.
     }
-  }
-}
-
-/** Notes are private: no other user of the machine may read folder or file. If they exist, their permissions stay unchanged. */
-function createPrivately(folder: string, file: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // Never open an existing database beside SQLite: closing it would drop the locks this process holds on it.
-  if (statSync(file, { throwIfNoEntry: false }) !== undefined) return;
-  try {
-    closeSync(openSync(file, 'wx', 0o600));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // Another process was faster.
-  }
-}
-
-async function prepare(db: SqliteConnection, file: string, busyTimeoutMs: number): Promise<void> {
-  await retryWhileBusy(() => {
-    const mode = db.prepare('pragma journal_mode = wal').get()?.['journal_mode'];
-    if (mode !== 'wal')
-      throw new StoreError(
-        'denied',
-        `${file} is on a file system without shared memory; choose another folder with --data`,
-      );
-  }, busyTimeoutMs);
-  db.exec(setUp);
-  const short = await retryWhileBusy(() => isShort(db, file), busyTimeoutMs);
-  const checked = short || statSync(file).size <= maxCheckedBytes;
-  // Before a migration, which would give damaged rows a checksum of their own.
-  if (checked) await retryWhileBusy(() => check(db, file), busyTimeoutMs);
-  await retryWhileBusy(() => migrate(db, file), busyTimeoutMs);
-  if (checked) await checkRows(db, file, 'shared rows');
-  markAsUsed(file);
-}
-
-/** Tries again while another process holds the lock, without keeping this one from its other work. */
-async function retryWhileBusy<T>(work: () => T, busyTimeoutMs: number): Promise<T> {
-  const deadline = performance.now() + busyTimeoutMs;
-  for (;;) {
-    try {
-      return work();
-    } catch (error) {
-      if (!isBusy(error) || performance.now() > deadline) throw error;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 2 + Math.random() * 10));
   }
 }
