@@ -1,6 +1,7 @@
 // Workers under a mixed load: killed, told to end, and replaced one after the other.
 import { afterEach, expect, test } from 'vitest';
 import { useClosers } from '../support/closers.ts';
+import { isFullRun } from '../support/full.ts';
 import { childrenOf } from '../support/workers.ts';
 import { failures, Load, type LoadOptions } from './support/load.ts';
 import { type ScheduleProgram, startScheduleProgram } from './support/program.ts';
@@ -22,33 +23,37 @@ function startLoad(program: ScheduleProgram, options: Partial<LoadOptions> = {})
   return load;
 }
 
+/** Of connections, and whether each request opens one. By default each test has one of them. */
+const kinds: readonly (readonly [string, boolean])[] = [
+  ['kept', false],
+  ['new', true],
+];
+
 const workersOf = (program: ScheduleProgram): number[] => childrenOf(program.child.pid as number);
 
-test.each([
-  ['kept', false],
-  ['new', true],
-])('a worker that is killed breaks only what was open on it (%s connections)', { timeout }, async (_, fresh) => {
-  const program = await start();
-  const load = startLoad(program, { freshConnections: fresh });
-  await load.more(300);
-  const [first] = workersOf(program);
-  const { inFlight } = load;
-  process.kill(first as number, 'SIGKILL');
-  const isReplaced = () => workersOf(program).length === 2 && !workersOf(program).includes(first as number);
-  await expect.poll(isReplaced, { timeout: 20_000 }).toBe(true);
-  const replacedAtMs = performance.now();
-  await load.more(300);
-  const failed = failures(await load.stop());
-  expect(failed.filter(({ outcome }) => outcome !== 'broken')).toEqual([]);
-  expect(failed.length).toBeLessThanOrEqual(inFlight);
-  // Clients have noticed by then.
-  expect(failed.filter(({ sentAtMs }) => sentAtMs > replacedAtMs)).toEqual([]);
-});
+test.each(isFullRun ? kinds : kinds.slice(0, 1))(
+  'a worker that is killed breaks only what was open on it (%s connections)',
+  { timeout },
+  async (_, fresh) => {
+    const program = await start();
+    const load = startLoad(program, { freshConnections: fresh });
+    await load.more(300);
+    const [first] = workersOf(program);
+    const { inFlight } = load;
+    process.kill(first as number, 'SIGKILL');
+    const isReplaced = () => workersOf(program).length === 2 && !workersOf(program).includes(first as number);
+    await expect.poll(isReplaced, { timeout: 20_000 }).toBe(true);
+    const replacedAtMs = performance.now();
+    await load.more(300);
+    const failed = failures(await load.stop());
+    expect(failed.filter(({ outcome }) => outcome !== 'broken')).toEqual([]);
+    expect(failed.length).toBeLessThanOrEqual(inFlight);
+    // Clients have noticed by then.
+    expect(failed.filter(({ sentAtMs }) => sentAtMs > replacedAtMs)).toEqual([]);
+  },
+);
 
-test.each([
-  ['kept', false],
-  ['new', true],
-])(
+test.each(isFullRun ? kinds : kinds.slice(1))(
   'workers are replaced one after the other without a failed request (%s connections)',
   { timeout },
   async (_, fresh) => {

@@ -1,13 +1,14 @@
 // One change, announced in one process, reaches all open streams of all processes once.
 import { afterAll, expect, test } from 'vitest';
 import { useClosers } from '../support/closers.ts';
+import { isFullRun } from '../support/full.ts';
 import { both, initializeBody } from '../support/http-client.ts';
 import { ManyStreams } from './support/many-streams.ts';
 import { startScheduleProgram } from './support/program.ts';
 
 const closers = useClosers(afterAll);
 /** MOORING_STREAMS=10000 for as many as one process accepts by default. */
-const count = Number(process.env['MOORING_STREAMS'] ?? 2_000);
+const count = Number(process.env['MOORING_STREAMS'] ?? (isFullRun ? 2_000 : 600));
 const token = (stream: number): string => `principal${stream % 10}-token-${'x'.repeat(20)}`;
 
 test.skipIf(process.platform !== 'linux')(
