@@ -1,16 +1,38 @@
 import { defineConfig } from 'vitest/config';
+import { Sequencer } from './test/support/sequencer.ts';
 
 /** Helper scripts of tests that are bundled or spawned, and the suite's own output, are not tests. */
 const ignored = ['**/node_modules/**', '**/dist/**', '.tmp/**'];
 
-/** Files whose tests wait for official suites, other implementations and servers that do not answer: half of their time nothing computes. */
-const waiting = [
-  'test/conformance/**/*.test.ts',
-  'test/client/{conformance,tasks,third-party-tasks}.test.ts',
-  'test/client/faulty/**/*.test.ts',
-  'test/gateway/{conformance,served}.test.ts',
-  'test/peers/**/*.test.ts',
+/** Files that use the library in this process, start nothing and leave nothing global changed. */
+const library = [
+  'test/{seeds,security-table}.test.ts',
+  'test/attacks/{ended-sessions,used-states}.test.ts',
+  'test/client/auth/**/*.test.ts',
+  'test/client/{exact-texts,sign-in,socket-pool,usual-path}.test.ts',
+  'test/console/{access,calls,feed,recording,sessions,static-files,subscriptions}.test.ts',
+  'test/e2e/{framework-auth,https,node-handler,stream-socket,websocket}.test.ts',
+  'test/e2e/http-{access,crosstalk,fetch,mounts,resumption,sessions,slow-store,sse,standalone}.test.ts',
+  'test/engine/{apps,failures,input-required,long-lists,mount,observer-events,redirected-calls}.test.ts',
+  'test/engine/{registration,relayed-entries,rules,server,task-recovery,tasks}.test.ts',
+  'test/fuzz/oracle.test.ts',
+  'test/gateway/{attribution,cache-hints,call-names,docs,extensions,held-calls-replicas,held-calls}.test.ts',
+  'test/gateway/{hostile,losses,matrix,outside-calls,read-files,reload,search,straight,url-elicitation}.test.ts',
+  'test/packs/{search,secure-local}.test.ts',
+  'test/packs/{clipboard,reference}/profile.test.ts',
+  'test/packs/data/note-stores.test.ts',
+  'test/packs/local/meta.test.ts',
+  'test/packs/system/{asking,messages}.test.ts',
+  'test/properties/**/*.test.ts',
+  'test/security/{audit,auth,bounds,isolation,limits,policy,reference,scoped-changes,token-end}.test.ts',
+  'test/security/network/ssrf.test.ts',
+  'test/tasks/{encryption,facade-wires,health,observed}.test.ts',
+  'test/telemetry/{conventions,telemetry}.test.ts',
+  'test/transcripts/**/*.test.ts',
 ];
+
+/** Of the files in test/scale, those that need no time for themselves. */
+const light = ['test/scale/{changes,crosstalk,passed-connections,schedules,sessions,streams,transcripts}.test.ts'];
 
 /** On a shared machine a test of several processes is run once more if it fails; the closing summary names it. */
 const retry = process.env['CI'] === 'true' ? 1 : 0;
@@ -18,26 +40,26 @@ const retry = process.env['CI'] === 'true' ? 1 : 0;
 export default defineConfig({
   test: {
     projects: [
-      // Unit tests share one module cache per worker: loading the sources again for each file took two thirds of the time.
-      { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'], isolate: false } },
+      // These share one module cache per worker: loading the sources again for each file took two thirds of the time of unit tests.
+      { extends: true, test: { name: 'library', include: ['src/**/*.test.ts', ...library], isolate: false, retry } },
       {
         extends: true,
         test: {
           name: 'system',
-          include: ['test/**/*.test.ts'],
-          exclude: [...ignored, ...waiting, 'test/scale/**'],
+          include: ['test/*.test.ts', 'test/!(scale)/**/*.test.ts', ...light],
+          exclude: [...ignored, ...library],
           retry,
         },
       },
-      { extends: true, test: { name: 'waiting', include: waiting, maxWorkers: 3, sequence: { groupOrder: 1 }, retry } },
-      // Several servers, a database and a load each, with time limits between them: last, and one file at a time.
+      // Several servers, a database and a load each, with time limits between them: last, and fewer at a time.
       {
         extends: true,
         test: {
           name: 'scale',
           include: ['test/scale/**/*.test.ts'],
-          maxWorkers: 1,
-          sequence: { groupOrder: 2 },
+          exclude: [...ignored, ...light],
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
           retry,
         },
       },
@@ -47,8 +69,9 @@ export default defineConfig({
     hookTimeout: 120_000,
     // The default of one second is too short on a busy machine.
     expect: { poll: { timeout: 20_000 } },
-    // Tests start servers, sandboxes and browsers of their own: more at a time would only make each of them late.
-    maxWorkers: 2,
+    // For two processors: a third of the time a file waits. More at a time would only make each of them late.
+    maxWorkers: 3,
+    sequence: { sequencer: Sequencer },
     globalSetup: './test/support/prepare.ts',
     reporters: ['default', './test/support/summary-reporter.ts'],
     exclude: ignored,
