@@ -1,4 +1,5 @@
-// Our gateway in front of one server of ours: BENCH_FRONT and BENCH_BACK say over what, stdio or http.
+// Our gateway in front of one server of ours: BENCH_FRONT and BENCH_BACK say over what, stdio or http, and BENCH_REVISION which
+// revision they use.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -6,8 +7,9 @@ import { createGateway, gatewayConfig } from '../../dist/gateway.js';
 import { serveHttp, serveStdio } from '../../dist/index.js';
 import { listening } from './control.mjs';
 
+const { BENCH_REVISION: revision = 'auto' } = process.env;
 const config = await gatewayConfig({
-  mcpServers: { upstream: { ...(await upstream()), mooring: { start: 'eager' } } },
+  mcpServers: { upstream: { ...(await upstream()), mooring: { start: 'eager', revision } } },
 });
 const gateway = createGateway(config, { logger: false });
 // Lists that become known later would be announced among the answers.
