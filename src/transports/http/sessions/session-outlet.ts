@@ -13,6 +13,8 @@ import type { ActiveSession, PendingCall } from './active-sessions.ts';
 export class SessionOutlet implements Outlet, Resumable, PendingCall {
   readonly #session: ActiveSession;
   readonly #post: Post;
+  /** With a bus: resolves when the message has arrived in other processes that it concerns. */
+  readonly #relayed: Promise<unknown> | undefined;
   #stream: ResumableStream | undefined;
   #gone = false;
   abandonedAtMs: number | undefined;
@@ -21,9 +23,10 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
   /** The response is in the log, so a client that resumes the stream receives it. */
   #answered = false;
 
-  constructor(session: ActiveSession, post: Post) {
+  constructor(session: ActiveSession, post: Post, relayed: Promise<unknown> | undefined) {
     this.#session = session;
     this.#post = post;
+    this.#relayed = relayed;
   }
 
   get #mayStream(): boolean {
@@ -61,9 +64,9 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
     if (this.ended) return;
     this.ended = true;
     const { saved } = this.#session;
-    // What this request changed must apply to the next one, whichever process serves that.
-    if (saved === undefined) this.#finish(text, status, headers);
-    else void saved.then(() => this.#finish(text, status, headers));
+    // What this message changed must apply to the next one, whichever process receives that.
+    if (saved === undefined && this.#relayed === undefined) this.#finish(text, status, headers);
+    else void Promise.all([saved, this.#relayed]).then(() => this.#finish(text, status, headers));
   }
 
   #finish(text: string | undefined, status?: number, headers?: readonly string[]): void {

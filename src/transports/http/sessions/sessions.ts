@@ -90,21 +90,10 @@ export class Sessions {
     this.use(post.exchange, id, (session) => this.deliver(post, session));
   }
 
-  /** Hands the message of a POST to the channel of its session, and to the processes that wait for it. */
+  /** Hands the message of a POST to the channel of its session, and to the processes that it concerns. */
   deliver(post: Post, session: ActiveSession): void {
-    const relayed = this.shared?.relay(session.key, post.message);
-    if (relayed === undefined) return this.#receive(post, session);
-    // Keeps the session in memory until then.
-    session.saveBegun();
-    void relayed.then(() => {
-      this.#receive(post, session);
-      session.saveEnded();
-    });
-  }
-
-  #receive(post: Post, session: ActiveSession): void {
     const { exchange, length, route } = post;
-    const outlet = new SessionOutlet(session, post);
+    const outlet = new SessionOutlet(session, post, this.shared?.relay(session.key, post.message));
     session.exchangeBegun();
     // A session stores who opened it. This request may have another address, and its token may have other scopes.
     const inbound = { outlet, peer: new HttpPeer(exchange), atMs: exchange.atMs, length, route };

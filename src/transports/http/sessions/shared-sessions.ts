@@ -5,10 +5,10 @@ import type { Outlet, SessionHost, SessionState } from '../../../protocol/exchan
 import { isObject } from '../../../protocol/json-rpc.ts';
 import type { Json } from '../../../protocol/model.ts';
 import type { Bus, ExpiringStore } from '../../../protocol/ports.ts';
-import { waitAtMost } from '../../../protocol/wait.ts';
 import { receive } from '../../receive.ts';
 import type { EndpointState } from '../endpoint-state.ts';
 import type { ActiveSession, ActiveSessions, HeldStream } from './active-sessions.ts';
+import { Confirmations } from './confirmations.ts';
 import { recheckSessions } from './recheck-sessions.ts';
 import type { SessionIds } from './session-ids.ts';
 import { differenceOf, isEmpty, mergeStates, storeState } from './session-state.ts';
@@ -26,7 +26,7 @@ type SessionMessage =
   /** A request: end the standalone stream, and respond with the position up to which the client was notified. */
   | { readonly type: 'release'; readonly session: string }
   /** A request: respond, since all earlier messages have been received then. */
-  | { readonly type: 'confirm'; readonly session: string };
+  | { readonly type: 'confirm' };
 
 /** Which process has the standalone stream of a session, in the store. */
 interface StoredStream {
@@ -40,10 +40,12 @@ interface StoredStream {
 const releaseTimeoutMs = 1_000;
 
 /**
- * How long the end of a session waits for other processes. One that has not confirmed it then has not heard anything for longer
- * than `maxCheckAgeMs`, so it asks the store before it serves the session again.
+ * How long a change of a session, such as its end, waits for other processes. One that has not confirmed it then has not heard
+ * anything for longer than `maxCheckAgeMs`, so it asks the store before it serves the session again.
  */
 const confirmMs = 1_200;
+/** How long a request to another process is open: a response that is late, because this process was stopped, still counts. */
+const requestMs = 5_000;
 
 /** Notifications that concern calls and caches of other processes too. */
 const sharedNotifications: ReadonlySet<unknown> = new Set([
@@ -62,6 +64,7 @@ export class SharedSessions {
   readonly #store: ExpiringStore;
   readonly #ids: SessionIds;
   readonly #active: ActiveSessions;
+  readonly #confirmations: Confirmations;
   /** The last time that the state of a session was read. */
   readonly #reloads = new WeakMap<ActiveSession, object>();
   /** Ends a session in this process. */
@@ -84,6 +87,11 @@ export class SharedSessions {
     this.#ids = ids;
     this.#active = active;
     this.#end = end;
+    const confirm: SessionMessage = { type: 'confirm' };
+    // A process that has ended serves nothing.
+    this.#confirmations = new Confirmations((process) =>
+      bus.request(process, this.#topic, confirm, requestMs).catch(() => undefined),
+    );
     bus.listen(this.#topic, (data, from, position) => this.#receive(data as SessionMessage, from, position));
     recheckSessions(bus, endpoint, store, active, {
       end,
@@ -98,21 +106,21 @@ export class SharedSessions {
 
   /** A session was ended here. Resolves when all other processes know it, or ask the store. */
   ended(key: string): Promise<void> {
-    return waitAtMost(confirmMs, this.#confirmed(key));
+    return this.#publishConfirmed({ type: 'ended', session: key });
   }
 
-  async #confirmed(key: string): Promise<void> {
-    await this.#publish({ type: 'ended', session: key });
-    const others = [...this.#bus.processes].filter((process) => process !== this.#bus.process);
-    const message: SessionMessage = { type: 'confirm', session: key };
-    // One that has ended serves nothing.
-    const confirm = (process: string) => this.#bus.request(process, this.#topic, message, confirmMs).catch(() => null);
-    await Promise.all(others.map(confirm));
+  /** Resolves when all other processes have received the message: the next request may be for one of them. */
+  #publishConfirmed(message: SessionMessage): Promise<void> {
+    const confirmed = this.#publish(message).then(() => {
+      const others = [...this.#bus.processes].filter((process) => process !== this.#bus.process);
+      return this.#confirmations.from(others);
+    });
+    return settledWithin(confirmMs, confirmed);
   }
 
   /**
-   * Passes a message on to the processes that wait for it. The promise, if there is one, resolves when a response has arrived
-   * there, or when it cannot: it must not be acknowledged before.
+   * Passes a message on to the processes that it concerns. The promise, if there is one, resolves when it has arrived there, or
+   * when it cannot: it must not be acknowledged before.
    */
   relay(key: string, message: unknown): Promise<unknown> | undefined {
     if (Array.isArray(message)) {
@@ -123,14 +131,16 @@ export class SharedSessions {
     const { method, id } = message;
     const shared: SessionMessage = { type: 'message', session: key, message: message as unknown as Json };
     if (method !== undefined) {
-      if (id === undefined && sharedNotifications.has(method)) void this.#publish(shared);
-      return undefined;
+      return id === undefined && sharedNotifications.has(method) ? this.#publishConfirmed(shared) : undefined;
     }
     // A response: the id of the request names the process that sent it.
     const process = typeof id === 'string' ? /^m([0-9a-f]{8})-/.exec(id)?.[1] : undefined;
     if (process === undefined || process === this.#bus.process || !this.#bus.processes.has(process)) return undefined;
     // A process that has ended, or does not respond, has lost the request too.
-    return this.#bus.request(process, this.#topic, shared, confirmMs).catch(() => undefined);
+    return settledWithin(
+      confirmMs,
+      this.#bus.request(process, this.#topic, shared, requestMs).catch(() => undefined),
+    );
   }
 
   /** Stores a changed state, and tells the other processes. Responses of the session wait for it. */
@@ -161,7 +171,7 @@ export class SharedSessions {
       if (found === undefined) await this.#storeStream(session, { position: this.#host.changesPosition });
     }
     const difference = differenceOf(before, state) as unknown as { readonly before: Json; readonly after: Json };
-    await waitAtMost(confirmMs, this.#publish({ type: 'state', session: session.key, ...difference }));
+    await this.#publishConfirmed({ type: 'state', session: session.key, ...difference });
   }
 
   #ttlOf({ expiresAtMs }: ActiveSession): number {
@@ -247,9 +257,9 @@ export class SharedSessions {
   }
 
   #receive(data: SessionMessage, from: string, position: number): Json | undefined | Promise<undefined> {
+    if (data.type === 'confirm') return true;
     const { type, session: key } = data;
     if (type === 'release') return this.#release(key) ?? null;
-    if (type === 'confirm') return true;
     if (from === this.#bus.process) {
       // Noted here and not when the promise of `publish` resolves: the next message may be from a process that opened it later.
       const held = type === 'stream' ? this.#active.get(key)?.heldStream : undefined;
@@ -295,6 +305,24 @@ export class SharedSessions {
     session.releaseStream();
   }
 }
+
+/**
+ * Resolves when a promise that never rejects has resolved, or after that time. It passes in steps, each of which follows the one
+ * before: if this process is stopped for a while, that is one step, and what has arrived meanwhile is read.
+ */
+async function settledWithin(ms: number, promise: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const late = new Promise<void>((resolve) => {
+    let left = steps;
+    timer = setInterval(() => {
+      if (--left === 0) resolve();
+    }, ms / steps);
+  });
+  await Promise.race([promise, late]);
+  clearInterval(timer);
+}
+
+const steps = 12;
 
 const streamKey = (session: string): string => `stream ${session}`;
 
