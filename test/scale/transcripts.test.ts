@@ -1,63 +1,86 @@
-// The transcripts over HTTP, each message sent to a random one of three servers that share everything: by the bus of workers, and by
-// Redis.
+// The transcripts over HTTP, through several processes that share everything: each message of a story reaches another one, at random with
+// Redis, in turn with workers. MOORING_TEST_FULL=1: at all revisions, with both.
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { settled } from '../support/bus.ts';
 import { isFullRun } from '../support/full.ts';
 import { hasRedis } from '../support/redis.ts';
-import { openRedisReplicas } from '../support/redis-replicas.ts';
-import { type Replica, type ReplicaGroup, Replicas } from '../support/replicas.ts';
 import { parseTranscript, play } from '../support/transcript.ts';
 import { overHttp } from '../support/transcript-http.ts';
-import { transcriptServer } from '../transcripts/server.ts';
+import {
+  type OpenTranscriptGroup,
+  openRedisGroup,
+  openWorkersGroup,
+  type TranscriptGroup,
+} from './support/transcript-groups.ts';
 
-/** Stories that are different here, and why. Those about tasks are left out: what is sent about a task arrives on another stream. */
+/** Stories that one server over HTTP plays differently too, or that depend on what a process has in its memory; and why. */
 const different: Readonly<Record<string, string>> = {
-  'before initialize only ping is served': 'a request without a session is rejected',
-  'the id of a request in flight may not be used again': 'each process knows its own requests',
+  'before initialize only ping is served': 'over HTTP, a request without a session is rejected',
   'what is not JSON, or not a message, gets an error without an id':
-    'its session is not looked up, so it has the id null',
-  '2026-07-28: an unexpected response is ignored': 'responses belong to sessions, so it is rejected',
+    'over HTTP, its session is not looked up, so it has the id null',
+  '2026-07-28: an unexpected response is ignored': 'over HTTP, responses belong to sessions, so it is rejected',
   'a listener gets the requested notifications, tagged with its request id':
-    'what a process registers is registered there only',
-  'a changed list is announced': 'what a process registers is registered there only',
-  'roots are requested, and cached if the client declares listChanged': 'each process has a cache',
-  'input requests returned together are sent together, and steps are not repeated': 'each process counts receipts',
-  'a handler that returns its input requests runs again with the retry': 'each process counts receipts',
-  'a handler that returns its input requests runs again with the responses; what this revision lacks is skipped':
-    'each process counts receipts',
-  'a subscriber is notified of changes until it unsubscribes': 'that reaches a slow process a moment later',
-  'a session sets its log level': 'it reaches the other processes a moment later',
-  'a cancelled call gets no response': 'the call may reach its process after the cancellation',
+    'over HTTP, a stateless client ends its stream by closing the connection, not by a notification',
+  'a changed list is announced': 'what a process registers is registered there only, and only its clients are told',
+  'the id of a request in flight may not be used again':
+    'each process knows its own requests: to know all, it would have to ask at each request',
+  'roots are requested, and cached if the client declares listChanged': 'each process requests and caches them once',
+  ...withReason(
+    'only the process that runs a task sends messages about it, if it has the stream; clients ask for them',
+    [
+      'a task is created, announced, read, and its result is fetched',
+      'results that report an error, and errors, are failed tasks',
+      'a request for the result waits until the task has ended',
+      'a task that ended with an error returns it',
+      'input requests are requests that name their task',
+      'progress and log messages name their task, and progress is its status message',
+    ],
+  ),
+  ...withReason('another process reads a task a moment later: it may still run, or a state may be over', [
+    '2026-07-28: a task is created, and its result is part of it',
+    '2026-07-28: results that report an error are completed, errors are failed',
+    '2026-07-28: a task that ended with an error contains it',
+    '2026-07-28: input requests are part of the task; responses may come one by one, and unknown keys are ignored',
+    '2026-07-28: a cancel is acknowledged, also when the task has ended',
+    '2026-07-28: no progress and no log messages for tasks; progress is the status message',
+  ]),
 };
+
+/** The same for workers, which are processes of their own. */
+const differentWithWorkers = withReason('the server counts receipts in its memory', [
+  'input requests returned together are sent together, and steps are not repeated',
+  'a handler that returns its input requests runs again with the retry',
+  'a handler that returns its input requests runs again with the responses; what this revision lacks is skipped',
+]);
+
+function withReason(reason: string, titles: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(titles.map((title) => [title, reason]));
+}
 
 /** The others in full runs. */
 const newest = ['2025-11-25', '2026-07-28'];
 
 const folder = resolve(import.meta.dirname, '../transcripts');
 
-function declareTranscripts(open: () => Promise<ReplicaGroup>): void {
-  for (const file of readdirSync(folder).filter(
-    (each) => each.endsWith('.transcript') && each !== 'tasks.transcript',
-  )) {
+function declareTranscripts(open: OpenTranscriptGroup, excluded: Readonly<Record<string, string>>): void {
+  for (const file of readdirSync(folder).filter((each) => each.endsWith('.transcript'))) {
     describe(file.replace('.transcript', ''), () => {
-      let group: ReplicaGroup | undefined;
-      const replicas: Replica[] = [];
+      let group: TranscriptGroup;
       beforeAll(async () => {
-        group = await open();
-        for (let n = 0; n < 3; n++)
-          replicas.push(await group.startServer((shared) => transcriptServer({ ...shared, logger: false })));
-      });
-      afterAll(() => group?.close());
+        group = await open(file);
+      }, 60_000);
+      afterAll(() => group?.close(), 60_000);
       for (const story of parseTranscript(readFileSync(`${folder}/${file}`, 'utf8'))) {
         for (const revision of story.revisions.filter((each) => isFullRun || newest.includes(each))) {
-          if (story.title in different || `${revision}: ${story.title}` in different) continue;
-          test(`${revision}: ${story.title}`, async () => {
-            const pick = () => (replicas[Math.floor(Math.random() * replicas.length)] as Replica).client;
-            // Changes of the story before must not reach the clients of this one.
-            await settled(...replicas.map(({ server }) => server));
-            await play(story, revision, overHttp(revision, pick));
+          if (story.title in excluded || `${revision}: ${story.title}` in excluded) continue;
+          test(`${revision}: ${story.title}`, { timeout: 60_000 }, async () => {
+            await group.reset();
+            await play(
+              story,
+              revision,
+              overHttp(revision, () => group.pick(), group.received),
+            );
           });
         }
       }
@@ -65,8 +88,7 @@ function declareTranscripts(open: () => Promise<ReplicaGroup>): void {
   }
 }
 
-// Both in full runs only: they test the same.
-describe.skipIf(!isFullRun && hasRedis())('with the bus of workers', () =>
-  declareTranscripts(async () => new Replicas()),
+describe.skipIf(!hasRedis())('with Redis', () => declareTranscripts(openRedisGroup, different));
+describe.skipIf(!isFullRun && hasRedis())('with two workers', () =>
+  declareTranscripts(openWorkersGroup, { ...different, ...differentWithWorkers }),
 );
-describe.skipIf(!hasRedis())('with Redis', () => declareTranscripts(openRedisReplicas));

@@ -2,8 +2,44 @@
 import { both, EventReader, type HttpTestClient, modernHeaders, modernVersion } from './http-client.ts';
 import type { ConnectStory } from './transcript.ts';
 
+/** What the servers have received. HTTP has no order between two requests; a story has. */
+export class ReceivedRequests {
+  readonly #counts = new Map<string, number>();
+  #arrived = (): void => {};
+
+  /** A server has received a message. */
+  add(message: unknown): void {
+    const key = keyOf(message as Sent);
+    if (key === undefined) return;
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+    this.#arrived();
+  }
+
+  /** To call before a request is sent. The promise resolves when a server has received it. */
+  next(text: string): Promise<void> {
+    const key = keyOf(parse(text)) ?? '';
+    const before = this.#counts.get(key) ?? 0;
+    return new Promise((resolve) => {
+      const earlier = this.#arrived;
+      this.#arrived = () => {
+        earlier();
+        if ((this.#counts.get(key) ?? 0) > before) resolve();
+      };
+    });
+  }
+
+  /** Forgets all, between two stories. */
+  clear(): void {
+    this.#counts.clear();
+    this.#arrived = () => {};
+  }
+}
+
+const keyOf = ({ id, method }: Sent): string | undefined =>
+  id === undefined || method === undefined ? undefined : `${JSON.stringify(id)} ${method}`;
+
 export const overHttp =
-  (revision: string, pick: () => HttpTestClient): ConnectStory =>
+  (revision: string, pick: () => HttpTestClient, received: ReceivedRequests): ConnectStory =>
   (receive) => {
     const readers: EventReader[] = [];
     let session: string | undefined;
@@ -31,8 +67,13 @@ export const overHttp =
       session === undefined ? {} : { 'Mcp-Session-Id': session, 'MCP-Protocol-Version': revision };
     return {
       isUnordered: true,
-      // A request may be answered after the next message, which answers the server; everything else is answered at once.
-      send: (text) => (isRequest(text) ? void post(text).catch((error) => receive(String(error))) : post(text)),
+      // The response to a request may follow after the next message, which answers the server; everything else is acknowledged.
+      send: (text) => {
+        if (!isRequest(text)) return post(text);
+        const arrived = received.next(text);
+        // One that is rejected may never arrive.
+        return Promise.race([arrived, post(text).catch((error) => receive(String(error)))]);
+      },
       async opened() {
         if (session === undefined) return;
         const headers = { ...sessionHeaders(), Accept: 'text/event-stream' };

@@ -13,7 +13,8 @@ import {
 
 const png = 'iVBORw0KGgo=';
 
-export function transcriptServer(options: Partial<ServerOptions> = {}): Server {
+/** `receipts`: numbers of the tool `ask_phases`. Servers with the same object share them, as they would in a database. */
+export function transcriptServer(options: Partial<ServerOptions> = {}, receipts = { last: 0 }): Server {
   const server = createServer({
     name: 'transcript-server',
     version: '1.0.0',
@@ -26,7 +27,6 @@ export function transcriptServer(options: Partial<ServerOptions> = {}): Server {
     limits: { pageSize: 20 },
     ...options,
   });
-  let receipts = 0;
   server.tool('add', {
     title: 'Add',
     description: 'Adds two numbers',
@@ -159,7 +159,7 @@ export function transcriptServer(options: Partial<ServerOptions> = {}): Server {
       const who = { who: roots() };
       const found = await ctx.inputResponses(who);
       if (found === undefined) return inputRequired(who);
-      const receipt = await ctx.step('charge', () => `receipt-${++receipts}`);
+      const receipt = await ctx.step('charge', () => `receipt-${++receipts.last}`);
       const rest = {
         model: sample({ messages: [{ role: 'user', content: { type: 'text', text: 'Say hi' } }], maxTokens: 5 }),
         name: elicit('Name?', { type: 'object', properties: { x: { type: 'string' } } }, { optional: true }),
@@ -232,8 +232,8 @@ export function transcriptServer(options: Partial<ServerOptions> = {}): Server {
 }
 
 /** The server of the transcripts about tasks. */
-export function taskServer(): Server {
-  const server = createServer({ name: 'task-server', version: '1.0.0', logger: false });
+export function taskServer(options: Partial<ServerOptions> = {}): Server {
+  const server = createServer({ name: 'task-server', version: '1.0.0', logger: false, ...options });
   server.tool('plain', { description: 'Never a task', run: () => 'plain' });
   server.tool('work', { description: 'Ends at once', task: { start: 'immediately' }, run: () => 'done' });
   server.tool('required', { description: 'Only as a task', task: 'required', run: () => 'done' });
