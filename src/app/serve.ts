@@ -58,15 +58,21 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   if (workers !== undefined && worker === undefined) {
     const { serveWithWorkers } = await import('./workers/serve-workers.ts');
     const showSetup = options.showSetup === true;
-    const oneProcess = options.gateway === undefined ? row.oneProcess : gatewayInOneProcess;
-    return serveWithWorkers({ workers, oneProcess, resolved, showSetup, logger });
+    const { oneProcess } = row;
+    const rejection = options.gateway === undefined ? { oneProcess } : gatewayInOneProcess;
+    return serveWithWorkers({ ...rejection, workers, resolved, showSetup, logger });
   }
   const profile = await row.load();
   // The process of a connected worker would not end.
   await closeOnFailure(worker, () => serveProfile({ options, started, profile, worker, logger }));
 }
 
-const gatewayInOneProcess = 'the servers behind the gateway belong to one process';
+const gatewayInOneProcess = {
+  oneProcess: 'the servers behind the gateway belong to one process, so that each worker would start them again',
+  instead:
+    'Leave --workers out; to use several processes, start several gateways behind a load balancer, with the same MOORING_KEY ' +
+    'and the same --store redis://…',
+} as const;
 
 /** The profile to serve; undefined if there is none of that name. */
 async function rowOf(settings: Settings, { gateway }: ServeOptions): Promise<ProfileRow | undefined> {

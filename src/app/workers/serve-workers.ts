@@ -13,28 +13,23 @@ export interface WorkersRun {
   readonly workers: number | 'auto';
   /** Why the profile needs one process, if it does. */
   readonly oneProcess: string | undefined;
+  /** What to do then. Default: serve it without workers. */
+  readonly instead?: string | undefined;
   readonly resolved: ResolvedSettings;
   readonly showSetup: boolean;
   readonly logger: StreamLogger;
 }
 
 /** Serves until the process is stopped, or ends it with the exit code of a worker that could not start. */
-export async function serveWithWorkers({
-  workers,
-  oneProcess,
-  resolved,
-  showSetup,
-  logger,
-}: WorkersRun): Promise<void> {
+export async function serveWithWorkers(run: WorkersRun): Promise<void> {
+  const { workers, oneProcess, instead = 'Serve it without --workers', resolved, showSetup, logger } = run;
   const { profile, enable, auth, console } = resolved.settings;
   if (console !== undefined) {
     throw new UsageError('The console shows one process, so it cannot be used with --workers. Leave one of them out');
   }
   const reason = enable.workers ? 'the programs of --enable workers belong to one process' : oneProcess;
   if (reason !== undefined) {
-    throw new UsageError(
-      `The profile ${profile} cannot be served with --workers: ${reason}. Serve it without --workers`,
-    );
+    throw new UsageError(`The profile ${profile} cannot be served with --workers: ${reason}. ${instead}`);
   }
   const count = workers === 'auto' ? availableParallelism() : workers;
   const onListening = (url: string): void => {

@@ -95,6 +95,7 @@ test('a gateway is served by one process', async () => {
   const config = writeConfig(home, { mcpServers: { files: serverEntry(home, 'files', []) } });
   const { code, stderr } = await home.run(['gateway', '--config', config, '--http', '--port', '0', '--workers', '2']);
   expect([code, stderr]).toEqual([2, expect.stringContaining('belong to one process')]);
+  expect(stderr).toContain('start several gateways behind a load balancer, with the same MOORING_KEY');
 });
 
 test.skipIf(process.platform !== 'linux')('a server in a sandbox sees only the folders of its entry', async () => {
