@@ -1,4 +1,4 @@
-// Thousands of open streams of one address: GET streams of sessions, and subscriptions/listen of stateless clients. Only what is
+// Thousands of open streams: GET streams of sessions, and subscriptions/listen of stateless clients. Only what is
 // needed to count notifications is read.
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { both, initializeBody, modernBody, modernHeaders } from '../../support/http-client.ts';
@@ -18,19 +18,24 @@ const parallel = 50;
 export class ManyStreams {
   readonly streams: CountedStream[] = [];
   readonly #responses: IncomingMessage[] = [];
-  readonly #url: string;
+  readonly #urls: readonly string[];
   readonly #uri: string;
   readonly #token: (stream: number) => string;
 
-  private constructor(url: string, uri: string, token: (stream: number) => string) {
-    this.#url = url;
+  private constructor(urls: readonly string[], uri: string, token: (stream: number) => string) {
+    this.#urls = urls;
     this.#uri = uri;
     this.#token = token;
   }
 
-  /** Every second one belongs to a session. `token`: the caller of each. */
-  static async open(url: string, uri: string, count: number, token: (stream: number) => string): Promise<ManyStreams> {
-    const all = new ManyStreams(url, uri, token);
+  /** Every second one belongs to a session. `urls`: servers that get as many each. `token`: the caller of each stream. */
+  static async open(
+    urls: readonly string[],
+    uri: string,
+    count: number,
+    token: (stream: number) => string,
+  ): Promise<ManyStreams> {
+    const all = new ManyStreams(urls, uri, token);
     let next = 0;
     const open = async (): Promise<void> => {
       while (next < count) {
@@ -91,7 +96,8 @@ export class ManyStreams {
     const method = text === undefined ? 'GET' : 'POST';
     return new Promise((resolve, reject) => {
       const options = { method, headers: all, agent: false as const, localAddress };
-      httpRequest(this.#url, options, resolve).once('error', reject).end(text);
+      const url = this.#urls[Math.floor(stream / 2) % this.#urls.length] as string;
+      httpRequest(url, options, resolve).once('error', reject).end(text);
     });
   }
 }
