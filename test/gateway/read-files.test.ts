@@ -62,7 +62,7 @@ test('Gemini CLI: url means HTTP+SSE, $NAME is replaced if it is set, and its fi
     entry: { cwd: join(dirname(fixture('x')), 'mcp_tools'), env: { KEY: 'secret', PRICE: '$5' } },
     tools: { include: ['safe_tool', 'file_reader'], exclude: ['file_reader'] },
   });
-  expect(notes).toEqual([{ level: 'info', text: 'new: trust of another client has no effect here' }]);
+  expect(notes).toEqual([{ level: 'info', text: 'new: keys of other clients, without effect here: trust' }]);
 });
 
 test('Windsurf: serverUrl, disabled servers and tools', async () => {
@@ -78,7 +78,7 @@ test('Windsurf: serverUrl, disabled servers and tools', async () => {
 test('VS Code: servers, comments, trailing commas; an unknown key is only a warning', async () => {
   const { servers, notes } = await read('vscode.jsonc');
   expect(Object.keys(servers)).toEqual(['playwright', 'docs']);
-  expect(notes).toEqual([{ level: 'warning', text: 'playwright: envFile is not known and has no effect' }]);
+  expect(notes).toEqual([{ level: 'warning', text: 'playwright: unknown keys, without effect: envFile' }]);
 });
 
 describe('inputs of VS Code', () => {
