@@ -9,6 +9,7 @@ import type { BodyError, ByteSink, HeaderList, HttpExchange } from '../exchange.
 import { type FairTurns, smallResponse } from '../fair-turns.ts';
 import type { HttpLimits } from '../limits.ts';
 import { BodyBuffer } from './body-buffer.ts';
+import { forgetSent } from './pipeline.ts';
 import { NodeRequest } from './request.ts';
 
 /** A response up to this length is sent however much is buffered: it takes less memory than its request. */
@@ -194,6 +195,8 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     this.#complete = true;
     if (body !== undefined && body.length > smallResponse) this.#server.state.turns.spent(body.length);
     if (response.writableLength > 0) this.#holdUnsent();
+    // Node.js releases the socket in the tick before this one.
+    else process.nextTick(forgetSent, this.incoming.socket, response);
     this.onResponded?.(status);
   }
 

@@ -29,6 +29,14 @@ interface Queue {
   readonly held: HeldBytes;
 }
 
+/**
+ * Makes a connection forget a response that it has sent. Otherwise every connection holds its last request and response in
+ * memory, and the garbage collector moves those of each moment to the old generation (bench guard, "mooring, audit log").
+ */
+export function forgetSent(connection: Connection, response: ServerResponse): void {
+  if (connection[latest] === response && response.socket === null) connection[latest] = undefined;
+}
+
 /** Roughly the memory that a request takes without its body. */
 const requestBytes = 4 * 1024;
 /** How much of a body node:http reads ahead. */
