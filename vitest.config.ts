@@ -51,14 +51,14 @@ export default defineConfig({
           retry,
         },
       },
-      // Several servers, a database and a load each, with time limits between them: last, and fewer at a time.
+      // Several servers, a database and a load each, with time limits between them: last, and one file at a time.
       {
         extends: true,
         test: {
           name: 'scale',
           include: ['test/scale/**/*.test.ts'],
           exclude: [...ignored, ...light],
-          maxWorkers: 2,
+          maxWorkers: 1,
           sequence: { groupOrder: 1 },
           retry,
         },
