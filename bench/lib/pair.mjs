@@ -33,9 +33,14 @@ export class Pair {
       }
       return pair;
     } catch (error) {
-      await client.close();
+      await client.end();
       throw error;
     }
+  }
+
+  /** Not by a signal: the process has files and programs to clean up. */
+  close() {
+    return this.client.end();
   }
 
   /**

@@ -11,11 +11,10 @@ import { makeServer } from './mooring.mjs';
 const folder = mkdtempSync(join(tmpdir(), 'bench-pair-'));
 /** @type {(() => void)[]} */
 const closers = [() => rmSync(folder, { recursive: true, force: true })];
-// The bench ends its servers without a message, so everything is cleaned up when the parent disconnects.
-process.once('disconnect', () => {
+process.once('exit', () => {
   for (const close of closers) close();
-  process.exit();
 });
+process.once('disconnect', () => process.exit());
 
 const policy = `version: 1
 rules:

@@ -27,7 +27,7 @@ turns, as with guards. The first row is the difference between two equal servers
         },
       };
     } finally {
-      await pair.client.close();
+      await pair.close();
     }
   },
 };

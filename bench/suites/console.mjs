@@ -38,7 +38,7 @@ difference between two equal servers.`,
       };
     } finally {
       page?.abort();
-      await pair.client.close();
+      await pair.close();
     }
   },
 };

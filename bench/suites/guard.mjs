@@ -39,7 +39,7 @@ the difference between two equal servers: no figure is more precise than that.`,
         },
       };
     } finally {
-      await pair.client.close();
+      await pair.close();
     }
   },
 };
