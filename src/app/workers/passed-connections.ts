@@ -57,8 +57,8 @@ export class PassedConnections implements Listener {
       return this.#channel.send({ type: 'connection', number, accepted: false });
     }
     socket.allowHalfOpen = true;
-    // Nothing is read before the process that started this one can know that it must not pass the connection on again. A message
-    // is usually sent at once, but not while that process is too busy to receive.
+    // Reading starts only when the process that started this one can know that it must not pass the connection on again. A
+    // message is usually sent immediately, but not while that process is too busy to receive.
     const { _handle: handle } = socket as unknown as InternalSocket;
     handle?.readStop();
     this.#channel.send({ type: 'connection', number, accepted: true }, (error) => {
