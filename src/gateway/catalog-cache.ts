@@ -1,6 +1,6 @@
 // The last known lists of servers on disk, so the next start can show them before any server has started. One file for
-// each digest of an entry: a changed entry has no lists until its server was connected to. A file is two lines of JSON: the
-// head has the digest of the second one, which is checked with one hash, instead of what was computed from the lists.
+// each digest of an entry: a changed entry has no lists until the gateway has connected to its server. A file is two lines
+// of JSON. The first has the digest of the second, so one hash is enough to check what was computed from the lists.
 
 import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const maxAgeMs = 30 * 24 * 60 * 60 * 1_000;
 interface Head {
   readonly version: 2;
   readonly atMs: number;
-  /** The version that has computed what is stored besides the lists; another one may compute something else. Empty: nothing is. */
+  /** The version that computed what is stored besides the lists; another may compute something else. Empty: only lists. */
   readonly by: string;
   /** Of the second line. */
   readonly sha256: string;
@@ -79,7 +79,7 @@ function encode(lists: UpstreamLists, prepared: PreparedLists | undefined): stri
   return `${JSON.stringify(head)}\n${body}`;
 }
 
-/** Throws for anything that is not what we wrote. */
+/** Throws for content that this file did not write. */
 function decode(text: string): CachedLists {
   const end = text.indexOf('\n');
   const { version, atMs, by, sha256: digest } = JSON.parse(text.slice(0, Math.max(end, 0))) as Partial<Head>;

@@ -47,7 +47,7 @@ export interface PreparedLists {
 /** Compares the tools of servers with those that were accepted. */
 export interface PinChecker {
   /**
-   * Compares, records tools seen for the first time, and says which may be shown. Call it with every list that was read
+   * Compares, records tools seen for the first time, and returns which may be shown. Call it with every list that was read
    * from the server, and before the first call after a reconnect. `fingerprints`: those of an earlier report on these tools.
    */
   check(server: UpstreamConfig, tools: readonly Tool[], fingerprints?: readonly string[]): PinReport;

@@ -328,12 +328,12 @@ export class Upstream {
     }
   }
 
-  /** A function of the program may clean otherwise the next time. */
+  /** Whether cleaned lists may be stored: a function of the program may clean differently the next time. */
   get #isStorable(): boolean {
     return this.#settings.cleanLists === undefined;
   }
 
-  /** Once, however often the lists are asked for meanwhile. */
+  /** Logs the failure once, however often the lists are requested meanwhile. */
   #reportFailure(error: string): void {
     if (this.#listFailure === error) return;
     this.#listFailure = error;

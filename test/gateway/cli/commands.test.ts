@@ -25,7 +25,7 @@ test('check shows every command that would run, starts nothing, and reports what
   expect(stdout).toContain('no-such-program --flag');
   expect(stdout).toContain('https://far.example/mcp');
   expect(stdout).toContain('view safe: files');
-  expect(stderr).toContain('files: colour is not known');
+  expect(stderr).toContain('files: unknown keys, without effect: colour');
   expect(stdout + stderr).not.toContain('hidden-value');
   expect((await runJson('check', '--config', config)).servers).toMatchObject([
     { slug: 'files', auth: 'none', variables: ['TOKEN'] },
