@@ -38,6 +38,10 @@ export const run = command({ name: 'gateway tools', help, options }, async ({ va
     out.json({ tools });
     return 0;
   }
+  if (tools.length === 0) {
+    out.info('There are no tools.\n');
+    return 0;
+  }
   const { style, width } = out;
   type Row = (typeof tools)[number];
   const columns = [

@@ -58,7 +58,7 @@ export interface Asks {
 
 export type UpstreamStateName =
   | 'disabled'
-  /** Its lists are known, and it is not connected. */
+  /** It is not connected; the next call starts it. */
   | 'idle'
   | 'starting'
   | 'ready'
