@@ -48,7 +48,7 @@ export const httpOptions: readonly Option[] = [
     section: 'http',
     flag: 'allow-host',
     metavar: 'NAME',
-    about: 'an additional Host header to accept, without a port for every port; repeatable',
+    about: 'an additional Host header to accept; without a port, it is accepted with any port; repeatable',
   },
   {
     key: 'http.allowedOrigins',
