@@ -31,7 +31,7 @@ interface Queue {
 
 /**
  * Makes a connection forget a response that it has sent. Otherwise every connection holds its last request and response in
- * memory, and the garbage collector moves those of each moment to the old generation (bench guard, "mooring, audit log").
+ * memory, and the garbage collector moves those of each moment to the old generation.
  */
 export function forgetSent(connection: Connection, response: ServerResponse): void {
   if (connection[latest] === response && response.socket === null) connection[latest] = undefined;
