@@ -27,7 +27,6 @@ const library = [
   'test/security/{audit,auth,bounds,isolation,limits,policy,reference,scoped-changes,token-end}.test.ts',
   'test/security/network/ssrf.test.ts',
   'test/tasks/{encryption,facade-wires,health,observed}.test.ts',
-  'test/telemetry/{conventions,telemetry}.test.ts',
   'test/transcripts/**/*.test.ts',
 ];
 
