@@ -11,6 +11,7 @@ import {
   inspectServers,
   openRecording,
 } from '../console/inspect/index.ts';
+import { errnoText } from '../protocol/errno-text.ts';
 import { openBrowser } from './open-browser.ts';
 import { tryAnnounceRunning } from './running-consoles.ts';
 import type { NamedTarget } from './targets.ts';
@@ -67,7 +68,7 @@ export function inspectRecording(file: string, settings: InspectSettings): Promi
   try {
     console = openRecording(file, { readOnly: settings.readOnly, raw: settings.raw });
   } catch (error) {
-    throw new UsageError(`${file} cannot be opened: ${(error as Error).message}`);
+    throw new UsageError(`${file} cannot be opened: ${errnoText(error, 'file') ?? (error as Error).message}`);
   }
   return untilStopped(console, settings);
 }
@@ -123,8 +124,10 @@ function creating<T>(recordFile: string | undefined, create: () => T): T {
   } catch (error) {
     if (recordFile === undefined) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === 'EEXIST' ? 'it exists already. Choose another name, or remove it' : message;
-    throw new UsageError(`--record ${recordFile}: ${why}`);
+    const exists = code === 'EEXIST' ? 'it exists already. Choose another name, or remove it' : undefined;
+    throw new UsageError(
+      `--record: ${recordFile} cannot be created: ${exists ?? errnoText(error, 'folder') ?? message}`,
+    );
   }
 }
 

@@ -27,9 +27,9 @@ function makeOne(path: string, mode: number): void {
 }
 
 /** The same for a folder from the settings; `where` names the flag, variable or file that set it. */
-export function requireFolder(path: string, where: string): void {
+export function requireFolder(path: string, where: string, mode?: number): void {
   try {
-    makeFolder(path);
+    makeFolder(path, mode);
   } catch (error) {
     const reason = isMissing(error) ? 'a folder cannot be created there' : errnoText(error, 'folder');
     throw new UsageError(`${where}: ${path} cannot be created: ${reason ?? (error as Error).message}`);

@@ -45,7 +45,11 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
     const names = Object.keys(profiles);
     const meant = nearest(settings.profile, names);
     const hint = meant === undefined ? `choose one of ${names.join(', ')}` : `did you mean ${JSON.stringify(meant)}?`;
-    throw new UsageError(`Unknown profile ${JSON.stringify(settings.profile)}; ${hint}`);
+    const isFile = /\.[cm]?[jt]s$/.test(settings.profile);
+    const own = isFile
+      ? `\nTo run a server of your own, use "mooring dev ${settings.profile}" or "node ${settings.profile}"`
+      : '';
+    throw new UsageError(`Unknown profile ${JSON.stringify(settings.profile)}; ${hint}${own}`);
   }
   checkFolders(resolved);
   const processLogger = createLogger({ name: 'mooring', ...logOptions(resolved) });

@@ -1,11 +1,11 @@
 // State that replicas on several machines share through Redis: sessions, messages, events, tasks, rate limits. Loaded
 // only with --store.
 
-import { readFileSync } from 'node:fs';
 import type { StreamLogger } from '../logging/logger.ts';
 import { version } from '../protocol/version.ts';
 import { openRedis, parseRedisAddress, type RedisAddress, type RedisOptions } from '../stores/redis/index.ts';
 import type { HttpOptions } from '../transports/http.ts';
+import { readFileOf } from './read-file-of.ts';
 import { type ConfiguredKeys, sealKeys } from './seal-keys.ts';
 import type { RedisSettings } from './settings.ts';
 import type { PersistentStatePack } from './task-store.ts';
@@ -88,12 +88,7 @@ function optional<K extends string>(name: K, value: string | undefined): { reado
 /** Reads the file of a setting. `pem`: what it must contain. */
 function readText(setting: string, file: string | undefined, pem?: string): string | undefined {
   if (file === undefined) return undefined;
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    throw new UsageError(`${setting}: ${(error as Error).message}`);
-  }
+  const text = readFileOf(setting, file).trim();
   if (text === '') throw new UsageError(`${setting}: ${file} is empty`);
   if (pem !== undefined && !new RegExp(`-----BEGIN [A-Z ]*${pem}-----`).test(text)) {
     throw new UsageError(`${setting}: ${file} has no ${pem.toLowerCase()} in the PEM format`);

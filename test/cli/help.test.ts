@@ -85,6 +85,17 @@ test.each([
   [['serve', '--metrics', 'metrics'], /--metrics must start with a slash/],
   [['policy', 'check', '/nowhere/p.yaml'], /^mooring: \/nowhere\/p\.yaml cannot be read: there is no such file\n$/],
   [['serve', '--policy', '/nowhere/p.yaml'], /^mooring: \/nowhere\/p\.yaml cannot be read: there is no such file\n$/],
+  [
+    ['serve', 'server.ts'],
+    /Unknown profile "server\.ts"; .*\nTo run a server of your own, use "mooring dev server\.ts"/,
+  ],
+  [
+    ['tools', 'local', '--token', '@/nowhere/t'],
+    /^mooring: --token: \/nowhere\/t cannot be read: there is no such file\n$/,
+  ],
+  [['call', 'local', 'x', '--args', '@/'], /^mooring: --args: \/ cannot be read: it is a folder\n$/],
+  [['inspect', '--open', '/nowhere/r'], /^mooring: \/nowhere\/r cannot be opened: there is no such file\n$/],
+  [['new', '/proc/my-server'], /\/proc\/my-server cannot be created: a folder cannot be created there\n$/],
   [['tools'], /Usage: mooring tools <server>/],
   [['call', 'everything'], /Usage: mooring call <server> <tool>/],
   [['install', 'curser'], /Unknown client "curser"; did you mean cursor\?/],

@@ -61,9 +61,9 @@ test.each([
   [
     'a missing file',
     ['--tls-cert', 'none.pem', '--tls-key', 'key.pem'],
-    'none.pem cannot be read: the file does not exist',
+    'none.pem cannot be read: there is no such file',
   ],
-  ['a folder', ['--tls-cert', 'cert.pem', '--tls-key', '.'], 'cannot be read: EISDIR'],
+  ['a folder', ['--tls-cert', 'cert.pem', '--tls-key', '.'], 'cannot be read: it is a folder'],
   ['text', ['--tls-cert', 'text.pem', '--tls-key', 'key.pem'], 'text.pem is not a certificate in PEM format'],
   ['another key', ['--tls-cert', 'cert.pem', '--tls-key', 'other.pem'], 'does not belong to the certificate'],
   [

@@ -1,7 +1,6 @@
 // The credentials of the gateway for its servers: one authorizer for each server. The credentials of callers are for the
 // gateway and never reach a server.
 
-import { readFileSync } from 'node:fs';
 import {
   type Authorizer,
   type CredentialStore,
@@ -11,6 +10,7 @@ import {
   type PreRegisteredClient,
 } from '../../client/index.ts';
 import type { UpstreamAuth, UpstreamConfig } from '../../gateway/config/gateway-config.ts';
+import { readFileOf } from '../read-file-of.ts';
 
 export interface AuthorizerSettings {
   /** Whether a user is at this machine, who can sign in with the browser. */
@@ -78,7 +78,7 @@ function clientOf(auth: {
   return {
     clientId,
     ...(clientSecret === undefined ? {} : { clientSecret }),
-    ...(privateKeyFile === undefined ? {} : { privateKey: readFileSync(privateKeyFile, 'utf8') }),
+    ...(privateKeyFile === undefined ? {} : { privateKey: readFileOf('auth.privateKeyFile', privateKeyFile) }),
     ...(keyAlgorithm === undefined ? {} : { algorithm: keyAlgorithm }),
     ...(issuer === undefined ? {} : { issuer }),
   };

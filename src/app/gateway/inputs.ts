@@ -2,6 +2,7 @@
 // environment, from a file, or from the user at the terminal, and are kept in memory only.
 
 import { readFileSync } from 'node:fs';
+import { errnoText } from '../../protocol/errno-text.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 
 /** An input as VS Code defines it under "inputs". */
@@ -65,7 +66,10 @@ export class Inputs {
     try {
       return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
     } catch (error) {
-      return { ok: false, why: `needs the input ${id}, and ${name}_FILE: ${(error as Error).message}` };
+      return {
+        ok: false,
+        why: `needs the input ${id}, and ${name}_FILE cannot be read: ${errnoText(error, 'file') ?? (error as Error).message}`,
+      };
     }
   }
 

@@ -1,6 +1,7 @@
 // Tool arguments from the command line, converted to the types of the tool's schema.
 
 import { readFileSync } from 'node:fs';
+import { readFileOf } from '../../app/read-file-of.ts';
 import { nearest } from '../../app/text/nearest.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import type { FormSchema } from './types.ts';
@@ -9,7 +10,7 @@ import type { FormSchema } from './types.ts';
 export function readJsonArguments(text: string | undefined): Record<string, unknown> {
   if (text === undefined) return {};
   const source =
-    text === '-' ? readFileSync(0, 'utf8') : text.startsWith('@') ? readFileSync(text.slice(1), 'utf8') : text;
+    text === '-' ? readFileSync(0, 'utf8') : text.startsWith('@') ? readFileOf('--args', text.slice(1)) : text;
   let value: unknown;
   try {
     value = JSON.parse(source);

@@ -1,9 +1,9 @@
 // Shared by all client commands: connection options and opening the connection. How a command ends is ending.ts.
 
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { plainReach, requireSafeCredentials } from '../../app/plain-http.ts';
+import { readFileOf } from '../../app/read-file-of.ts';
 import { findTarget, type NamedTarget } from '../../app/targets.ts';
 import { forTerminal, lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
@@ -278,7 +278,7 @@ export function headersOf({
 
 /** Never taken from the environment implicitly: that would send the token to any server that is named. */
 function secretOf(text: string): string {
-  if (text.startsWith('@')) return readFileSync(text.slice(1), 'utf8').trim();
+  if (text.startsWith('@')) return readFileOf('--token', text.slice(1)).trim();
   if (!text.startsWith('env:')) return text;
   const found = process.env[text.slice(4)];
   if (found === undefined || found === '')

@@ -2,6 +2,7 @@
 
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { requireFolder } from '../../app/make-folder.ts';
 import { projectFiles } from '../../app/project-template.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { command } from '../command.ts';
@@ -37,6 +38,7 @@ export const run = command({ name: 'new', help, options }, async ({ values, posi
   }
   requireEmpty(folder);
   const files = projectFiles(name, values.js === true ? 'javascript' : 'typescript');
+  requireFolder(folder, 'The folder of the project', 0o777);
   for (const [path, text] of Object.entries(files)) {
     const file = join(folder, path);
     mkdirSync(dirname(file), { recursive: true });

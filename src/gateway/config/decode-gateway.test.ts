@@ -74,6 +74,7 @@ test.each(['Authorization', 'cookie', 'Mcp-Session-Id', 'Transfer-Encoding', 'X-
 
 test('an entry needs either a command or a valid URL without credentials', async () => {
   expect(await issuesOf({ a: {} })).toContain('needs a command or a url');
+  expect(await issuesOf({ a: { comand: 'x' } })).toContain('needs a command or a url; it has only "comand"');
   expect(await issuesOf({ a: { command: 'x', url: 'https://x.example' } })).toContain('both');
   expect(await issuesOf({ a: { url: 'ftp://x.example' } })).toContain('is not an http');
   expect(await issuesOf({ a: { url: 'https://u:p@x.example' } })).toContain('credentials');

@@ -137,13 +137,19 @@ function entryIssues(name: string, written: unknown, { command, url }: ServerEnt
     return [{ path: [name], message: 'has both a command and a url; remove one' }];
   }
   if (command !== undefined && command !== '') return [];
-  if (url === undefined) return [{ path: [name], message: 'needs a command or a url' }];
+  if (url === undefined) return [{ path: [name], message: `needs a command or a url${keysOf(written)}` }];
   if (!URL.canParse(url) || !/^(https?|wss?):$/.test(new URL(url).protocol)) {
     return [{ path: [name, 'url'], message: `${JSON.stringify(url)} is not an http, https, ws or wss URL` }];
   }
   const { username, password } = new URL(url);
   if (username === '' && password === '') return [];
   return [{ path: [name, 'url'], message: 'has credentials in it; put them into headers' }];
+}
+
+/** Shows a mistyped key beside the one that is missing. */
+function keysOf(written: object): string {
+  const keys = Object.keys(written);
+  return keys.length === 0 ? '' : `; it has only ${keys.map((key) => JSON.stringify(key)).join(', ')}`;
 }
 
 function authIssues(
