@@ -332,6 +332,18 @@ const gateway = [
   })),
 ];
 
+/** @type {Contestant[]} */
+const gatewayStart = [
+  ...profiles.filter(({ id }) => id === 'bare' || id === 'mooring'),
+  {
+    id: 'gateway',
+    name: 'mooring gateway, 20 servers',
+    file: 'gateway-start.mjs',
+    eras: ['handshake'],
+    needsExport: 'serveStdio',
+  },
+];
+
 export const contestants = {
   stdio,
   http,
@@ -344,6 +356,7 @@ export const contestants = {
   console: consoles,
   wrap,
   gateway,
+  'gateway-start': gatewayStart,
   scale,
   bus,
 };

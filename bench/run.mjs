@@ -13,6 +13,7 @@ import { client } from './suites/client.mjs';
 import { connections } from './suites/connections.mjs';
 import { consoleSuite } from './suites/console.mjs';
 import { gateway } from './suites/gateway.mjs';
+import { gatewayStart } from './suites/gateway-start.mjs';
 import { guard } from './suites/guard.mjs';
 import { http } from './suites/http.mjs';
 import { notes } from './suites/notes.mjs';
@@ -40,6 +41,7 @@ const suites = [
   profiles,
   tasks,
   gateway,
+  gatewayStart,
   consoleSuite,
   wrap,
   scale,

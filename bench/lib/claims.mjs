@@ -296,6 +296,17 @@ export const claims = [
     })),
   ),
   {
+    suite: 'gateway-start',
+    text: 'a gateway with 20 known servers: CPU ms to the first list above a bare script',
+    at: 'most',
+    goal: 60,
+    as: 'above',
+    value: (rows) =>
+      relation(ours(rows, 'handshake', 'gateway'), find(rows, 'bare', 'handshake'), {
+        ...{ metric: 'cpuMs', pick: 'min', as: 'above' },
+      }),
+  },
+  {
     suite: 'profiles',
     text: 'mooring serve clipboard: ms to the first answer above a bare script',
     at: 'most',
