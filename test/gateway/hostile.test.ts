@@ -104,10 +104,11 @@ test('thousands of announced changes are a few lists', async () => {
     requests,
   );
   const gateway = gatewayWith(bad);
+  // Lists that become known only after the time limit of the first list would be announced.
+  const areKnown = () => gateway.exposed({ view: '' })?.tools.length === 2;
+  while (!areKnown()) await gateway.readLists();
   const changes: string[] = [];
   const client = await clientOf(closers, gateway.server, { onListChanged: (kind) => changes.push(kind) });
-  await client.listTools();
-  changes.length = 0;
   const listed = (): number => requests.filter(({ method }) => method === 'tools/list').length;
   const before = listed();
   await client.callTool('bad__flood');
