@@ -17,7 +17,7 @@ const staleLockMs = 300_000;
 /** Debian's package for each program. */
 const packages = {
   bwrap: 'bubblewrap',
-  chromium: 'chromium',
+  'chromium-headless-shell': 'chromium-headless-shell',
   curl: 'curl',
   'dbus-daemon': 'dbus',
   perl: 'perl-base',
