@@ -89,82 +89,109 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     return `${cutAfterWord(result, maxTextChars)}${ellipsis} [${text.length} characters]`;
   };
 
-  const redact = (value: unknown): unknown => {
-    /** The objects that contain the current one. */
-    const open: object[] = [];
-    let left = maxValues;
+  /** The value of a secret: hidden, unless it reveals nothing (`null`, `true`). */
+  const hide = (secret: unknown): unknown =>
+    secret === null || secret === undefined || typeof secret === 'boolean' || secret === '' ? secret : replacement;
 
-    /** The value of a secret: hidden, unless it reveals nothing (`null`, `true`). */
-    const hide = (secret: unknown): unknown =>
-      secret === null || secret === undefined || typeof secret === 'boolean' || secret === '' ? secret : replacement;
-
-    const copyList = (items: readonly unknown[], depth: number): unknown[] => {
-      const copies: unknown[] = [];
-      for (let index = 0; index < items.length; index++) {
-        if (left <= 0) {
-          copies.push(`[${items.length - index} more]`);
-          break;
-        }
-        // ['--token', 's3cret'] and raw header lists: a secret name, then its value.
-        const name = index > 0 ? items[index - 1] : undefined;
-        left -= 1;
-        const follows = typeof items[index] === 'string' && isName(name) && isSecretKey(name);
-        copies.push(follows ? hide(items[index]) : copy(items[index], depth + 1));
+  const copyList = (items: readonly unknown[], parent: Parent, budget: Budget): unknown[] => {
+    const copies: unknown[] = [];
+    for (let index = 0; index < items.length; index++) {
+      if (budget.left <= 0) {
+        copies.push(`[${items.length - index} more]`);
+        break;
       }
-      return copies;
-    };
-
-    const copyRecord = (entries: Iterable<readonly [string, unknown]>, depth: number): Record<string, unknown> => {
-      const record: Record<string, unknown> = {};
-      // { name: 'Authorization', value: '…' }: the name is beside the value instead of above it.
-      let named = false;
-      for (const [key, item] of entries) {
-        if (left-- <= 0) {
-          put(record, '…', 'more');
-          break;
-        }
-        const { secret, shown } = knowKey(key);
-        if (nameKeys.has(key) && isName(item)) named ||= isSecretKey(item);
-        put(record, shown, secret ? hide(item) : copy(item, depth + 1));
-      }
-      if (named)
-        for (const key of ['value', 'values']) if (Object.hasOwn(record, key)) put(record, key, hide(record[key]));
-      return record;
-    };
-
-    const copyObject = (object: object, depth: number): unknown => {
-      // First, because most are; and because naming `Headers` below makes Node load all of fetch.
-      if (Object.getPrototypeOf(object) === Object.prototype) return copyRecord(ownEntries(object), depth);
-      if (Array.isArray(object)) return copyList(object, depth);
-      if (object instanceof Date) return Number.isNaN(object.getTime()) ? 'Invalid Date' : object.toISOString();
-      if (object instanceof RegExp || object instanceof URL) return redactText(String(object));
-      if (ArrayBuffer.isView(object) || object instanceof ArrayBuffer) return `[${object.byteLength} bytes]`;
-      if (object instanceof Set) return copyList([...take(object, left + 1)], depth);
-      if (object instanceof Map || isHeaders(object)) return copyRecord(textEntries(object), depth);
-      if (object instanceof Error) return copyRecord(errorEntries(object), depth);
-      return copyRecord(ownEntries(object), depth);
-    };
-
-    const copy = (node: unknown, depth: number): unknown => {
-      if (typeof node === 'string') return redactText(node);
-      if (typeof node === 'bigint') return String(node);
-      if (typeof node === 'function' || typeof node === 'symbol') return `[${typeof node}]`;
-      if (typeof node !== 'object' || node === null) return node;
-      if (open.includes(node)) return '[circular]';
-      if (depth >= maxDepth) return '[too deep]';
-      open.push(node);
-      try {
-        return copyObject(node, depth);
-      } catch {
-        return '[unreadable]'; // A getter or proxy that throws must not prevent the rest from being logged.
-      } finally {
-        open.pop();
-      }
-    };
-    return copy(value, 0);
+      // ['--token', 's3cret'] and raw header lists: a secret name, then its value.
+      const name = index > 0 ? items[index - 1] : undefined;
+      budget.left -= 1;
+      const follows = typeof items[index] === 'string' && isName(name) && isSecretKey(name);
+      copies.push(follows ? hide(items[index]) : copy(items[index], parent, budget));
+    }
+    return copies;
   };
 
+  /** Copies one member of a record. False if the budget is used up. */
+  const copyMember = (record: RecordCopy, key: string, item: unknown, parent: Parent, budget: Budget): boolean => {
+    if (budget.left-- <= 0) {
+      put(record.members, '…', 'more');
+      return false;
+    }
+    const { secret, shown } = knowKey(key);
+    if (nameKeys.has(key) && isName(item) && isSecretKey(item)) record.isNamed = true;
+    put(record.members, shown, secret ? hide(item) : copy(item, parent, budget));
+    return true;
+  };
+
+  const finish = ({ members, isNamed }: RecordCopy): Record<string, unknown> => {
+    if (isNamed) {
+      for (const key of ['value', 'values']) if (Object.hasOwn(members, key)) put(members, key, hide(members[key]));
+    }
+    return members;
+  };
+
+  const copyEntries = (entries: Iterable<readonly [string, unknown]>, parent: Parent, budget: Budget): unknown => {
+    const record: RecordCopy = { members: {}, isNamed: false };
+    for (const [key, item] of entries) if (!copyMember(record, key, item, parent, budget)) break;
+    return finish(record);
+  };
+
+  const copyProperties = (object: object, parent: Parent, budget: Budget): unknown => {
+    const record: RecordCopy = { members: {}, isNamed: false };
+    for (const key of Object.keys(object)) {
+      if (!copyMember(record, key, readProperty(object, key), parent, budget)) break;
+    }
+    return finish(record);
+  };
+
+  const copyObject = (object: object, parent: Parent, budget: Budget): unknown => {
+    // First, because most are; and because naming `Headers` below makes Node load all of fetch.
+    if (Object.getPrototypeOf(object) === Object.prototype) return copyProperties(object, parent, budget);
+    if (Array.isArray(object)) return copyList(object, parent, budget);
+    if (object instanceof Date) return Number.isNaN(object.getTime()) ? 'Invalid Date' : object.toISOString();
+    if (object instanceof RegExp || object instanceof URL) return redactText(String(object));
+    if (ArrayBuffer.isView(object) || object instanceof ArrayBuffer) return `[${object.byteLength} bytes]`;
+    if (object instanceof Set) return copyList([...take(object, budget.left + 1)], parent, budget);
+    if (object instanceof Map || isHeaders(object)) return copyEntries(textEntries(object), parent, budget);
+    if (object instanceof Error) return copyEntries(errorEntries(object), parent, budget);
+    return copyProperties(object, parent, budget);
+  };
+
+  const copy = (node: unknown, parent: Parent | undefined, budget: Budget): unknown => {
+    if (typeof node === 'string') return redactText(node);
+    if (typeof node === 'bigint') return String(node);
+    if (typeof node === 'function' || typeof node === 'symbol') return `[${typeof node}]`;
+    if (typeof node !== 'object' || node === null) return node;
+    for (let outer = parent; outer !== undefined; outer = outer.parent) if (outer.object === node) return '[circular]';
+    const depth = parent === undefined ? 0 : parent.depth + 1;
+    if (depth >= maxDepth) return '[too deep]';
+    try {
+      return copyObject(node, { object: node, depth, parent }, budget);
+    } catch {
+      return '[unreadable]'; // A getter or proxy that throws must not prevent the rest from being logged.
+    }
+  };
+
+  const redact = (value: unknown): unknown => copy(value, undefined, { left: maxValues });
+
   return { redact, redactText, isSecretKey };
+}
+
+/** How many values may still be copied. */
+interface Budget {
+  left: number;
+}
+
+/** The object that contains the current value, and those that contain it. */
+interface Parent {
+  readonly object: object;
+  readonly depth: number;
+  readonly parent: Parent | undefined;
+}
+
+/** The copy of an object so far. */
+interface RecordCopy {
+  readonly members: Record<string, unknown>;
+  /** { name: 'Authorization', value: '…' }: the name of a secret is beside the value instead of above it. */
+  isNamed: boolean;
 }
 
 /** Sets an own property, also under a name such as `__proto__`. */
@@ -205,14 +232,12 @@ const isWordPart = (code: number): boolean => code < 128 && wordParts[code] === 
 
 const wordParts = Uint8Array.from({ length: 128 }, (_, code) => (/[\w+/=.~-]/.test(String.fromCharCode(code)) ? 1 : 0));
 
-function ownEntries(object: object): (readonly [string, unknown])[] {
-  return Object.keys(object).map((key) => {
-    try {
-      return [key, (object as Record<string, unknown>)[key]];
-    } catch {
-      return [key, '[unreadable]']; // One getter failed; the other properties are fine.
-    }
-  });
+function readProperty(object: object, key: string): unknown {
+  try {
+    return (object as Record<string, unknown>)[key];
+  } catch {
+    return '[unreadable]'; // One getter failed; the other properties are fine.
+  }
 }
 
 function* errorEntries(error: Error): Generator<readonly [string, unknown]> {
@@ -220,5 +245,7 @@ function* errorEntries(error: Error): Generator<readonly [string, unknown]> {
   yield ['message', error.message];
   yield ['stack', error.stack];
   if (error.cause !== undefined) yield ['cause', error.cause];
-  for (const [key, value] of ownEntries(error)) if (!/^(?:name|message|stack|cause)$/.test(key)) yield [key, value];
+  for (const key of Object.keys(error)) {
+    if (!/^(?:name|message|stack|cause)$/.test(key)) yield [key, readProperty(error, key)];
+  }
 }
