@@ -149,7 +149,8 @@ export class Catalog {
 
   /** Whether restrictions allow a key, which need not be registered. */
   allows(kind: CatalogKind, key: string, principal: Principal | undefined): boolean {
-    return this.#restrictions.every((visibility) => visibility(kind, key, principal));
+    for (const visibility of this.#restrictions) if (!visibility(kind, key, principal)) return false;
+    return true;
   }
 
   /** Whether a caller may know of a resource, registered by itself or covered by a template. */

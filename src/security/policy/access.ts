@@ -19,7 +19,7 @@ export interface AccessPolicy {
   decide(kind: CatalogKind, key: string, principal: Principal | undefined): AccessDecision;
 }
 
-/** Cached decisions per caller; made-up names must not fill memory. */
+/** Cached decisions per caller and kind; made-up names must not fill memory. */
 const maxRemembered = 2_000;
 
 export function compileAccess({ rules, default: fallback }: Policy, profile: string | undefined): AccessPolicy {
@@ -45,20 +45,24 @@ export function compileAccess({ rules, default: fallback }: Policy, profile: str
     return decisions.find(({ allowed }) => !allowed) ?? (decisions[0] as AccessDecision);
   };
 
-  const remembered = new WeakMap<object, Map<string, AccessDecision>>();
+  const remembered: Readonly<Record<CatalogKind, WeakMap<object, Map<string, AccessDecision>>>> = {
+    tools: new WeakMap(),
+    resources: new WeakMap(),
+    resourceTemplates: new WeakMap(),
+    prompts: new WeakMap(),
+  };
   const anonymous = {};
   return {
     decide(kind, key, principal) {
       if (compiled.length === 0) return last;
       const caller = principal ?? anonymous;
-      let known = remembered.get(caller);
-      if (known === undefined) remembered.set(caller, (known = new Map()));
-      const name = `${kind} ${key}`;
-      let decision = known.get(name);
+      let known = remembered[kind].get(caller);
+      if (known === undefined) remembered[kind].set(caller, (known = new Map()));
+      let decision = known.get(key);
       if (decision === undefined) {
         decision = strictest(kind, key, principal);
         if (known.size >= maxRemembered) known.clear();
-        if (key.length <= 512) known.set(name, decision);
+        if (key.length <= 512) known.set(key, decision);
       }
       return decision;
     },
