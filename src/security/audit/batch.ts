@@ -8,14 +8,19 @@ export interface TakenBatch {
 }
 
 const initialBytes = 64 * 1024;
+/** How much text is collected before it is converted to bytes: one conversion of many lines costs less than one of each. */
+const maxTextChars = 16 * 1024;
 
 export class Batch {
   #buffer = Buffer.alloc(0);
-  #bytes = 0;
+  /** How many bytes of the buffer are used. */
+  #used = 0;
+  /** Text that is not in the buffer yet. */
+  #text = '';
   #lines = 0;
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#used + this.#text.length;
   }
 
   get lines(): number {
@@ -24,9 +29,8 @@ export class Batch {
 
   /** Adds ASCII text, in which every character is one byte. */
   addText(ascii: string): void {
-    const needed = this.#bytes + ascii.length;
-    if (needed > this.#buffer.length) this.#grow(needed);
-    this.#bytes += this.#buffer.write(ascii, this.#bytes, 'latin1');
+    this.#text += ascii;
+    if (this.#text.length >= maxTextChars) this.#convert();
   }
 
   /** Adds a line without its line break. */
@@ -37,21 +41,29 @@ export class Batch {
 
   /** The bytes from a position on. They are valid until something is added. */
   from(position: number): Buffer {
-    return this.#buffer.subarray(position, this.#bytes);
+    this.#convert();
+    return this.#buffer.subarray(position, this.#used);
   }
 
   /** Hands everything over and starts again with an empty buffer. */
   take(): TakenBatch {
     const taken = { bytes: this.from(0), lines: this.#lines };
     this.#buffer = Buffer.alloc(0);
-    this.#bytes = 0;
+    this.#used = 0;
     this.#lines = 0;
     return taken;
   }
 
+  #convert(): void {
+    const needed = this.bytes;
+    if (needed > this.#buffer.length) this.#grow(needed);
+    this.#used += this.#buffer.write(this.#text, this.#used, 'latin1');
+    this.#text = '';
+  }
+
   #grow(needed: number): void {
     const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2, initialBytes));
-    this.#buffer.copy(larger, 0, 0, this.#bytes);
+    this.#buffer.copy(larger, 0, 0, this.#used);
     this.#buffer = larger;
   }
 }
