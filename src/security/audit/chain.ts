@@ -44,12 +44,12 @@ export class Chain {
     return this.#seq;
   }
 
-  /** Adds a line, given as a JSON object. */
-  add(json: string): void {
+  /** Adds a line, given as the members of a JSON object and its closing brace. */
+  add(members: string): void {
     const batch = this.#batch;
     if (this.#lines === 0) this.#begin = batch.bytes;
     const link = this.#lines === 0 ? `,"prev":"${this.#head.hash}"` : '';
-    batch.addLine(`{"seq":${++this.#seq}${link},${json.slice(1)}`);
+    batch.addLine(`{"seq":${++this.#seq}${link},${members}`);
     this.#lines++;
     if (this.#lines >= maxGroupLines || batch.bytes - this.#begin >= maxGroupBytes) this.closeGroup();
   }

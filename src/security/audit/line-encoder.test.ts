@@ -6,6 +6,9 @@ import { createRedaction } from './redaction.ts';
 const maxLineBytes = 16 * 1024;
 const encoder = new LineEncoder(createRedaction({}), maxLineBytes, silentLogger);
 
+/** A line with the brace that the chain adds. */
+const parsed = (line: string) => JSON.parse(`{${line}`);
+
 const call = (args: unknown, name = 'echo', principal = 'alice') =>
   encoder.call({
     atMs: 0,
@@ -23,7 +26,7 @@ const call = (args: unknown, name = 'echo', principal = 'alice') =>
   });
 
 test('the line of a call has what is known of it, and nothing else', () => {
-  expect(JSON.parse(call({ n: 1 }))).toEqual({
+  expect(parsed(call({ n: 1 }))).toEqual({
     time: '1970-01-01T00:00:00.000Z',
     event: 'call',
     principal: 'alice',
@@ -38,7 +41,30 @@ test('the line of a call has what is known of it, and nothing else', () => {
     ms: 1.235,
     details: { why: 'alice' },
   });
-  expect(JSON.parse(encoder.record({ event: 'open' }))).toEqual({ time: expect.any(String), event: 'open' });
+  expect(parsed(encoder.record({ event: 'open' }))).toEqual({ time: expect.any(String), event: 'open' });
+});
+
+test('each line names its own caller, not the one of the line before', () => {
+  const callers = [
+    { principal: { id: 'alice' }, transport: 'http', address: '127.0.0.1' },
+    { principal: { id: 'alice', issuer: 'https://issuer.example' }, transport: 'http', address: '127.0.0.1' },
+    { principal: { id: 'bob' }, transport: 'http', address: '127.0.0.1' },
+    { principal: undefined, transport: 'http', address: '127.0.0.1' },
+    { principal: undefined, transport: 'http', address: '::1' },
+    { principal: undefined, transport: 'stdio', address: '::1' },
+    { principal: undefined, transport: 'stdio', address: undefined },
+  ] as const;
+  const ended = { atMs: 0, method: 'resources/read', name: 'a:b', arguments: undefined, session: undefined } as const;
+  for (const caller of [...callers, ...callers.toReversed(), ...callers, ...callers]) {
+    const line = encoder.call({ ...ended, ...caller, outcome: 'ok', code: undefined, why: undefined, durationMs: 1 });
+    const { principal, issuer, transport, address } = parsed(line);
+    expect({ principal, issuer, transport, address }).toEqual({
+      principal: caller.principal?.id,
+      issuer: caller.principal !== undefined && 'issuer' in caller.principal ? caller.principal.issuer : undefined,
+      transport: caller.transport,
+      address: caller.address,
+    });
+  }
 });
 
 const wide = Array.from({ length: 190 }, (_, n) => ({ [`"key ${n}`]: 'grüße "\\" '.repeat(20) }));
@@ -52,7 +78,7 @@ test('arguments that are too long for a line are truncated with a marker', () =>
     const line = call(args, name, name);
     expect(line.length).toBeLessThan(maxLineBytes);
     expect(line).toMatch(/^[ -~]*$/);
-    const { arguments: text, outcome } = JSON.parse(line);
+    const { arguments: text, outcome } = parsed(line);
     expect(text).toMatch(/^[[{].*\.\.\. \[truncated: \d{5,} bytes\]$/);
     expect(outcome).toBe('rejected');
   }
@@ -61,12 +87,12 @@ test('arguments that are too long for a line are truncated with a marker', () =>
 test('details that are too long for a line are truncated with a marker', () => {
   const line = encoder.record({ event: 'mark', details: { wide } });
   expect(line.length).toBeLessThan(maxLineBytes);
-  expect(JSON.parse(line).details.truncated).toMatch(/^\{"wide":.*\[truncated: \d{5,} bytes\]$/);
+  expect(parsed(line).details.truncated).toMatch(/^\{"wide":.*\[truncated: \d{5,} bytes\]$/);
 });
 
 test('whatever a caller sends, no line is longer than it may be', () => {
   const text = '\u0007'.repeat(1_000_000);
   const line = call({ [text]: text, list: Array(1000).fill(text) }, text, text);
   expect(line.length).toBeLessThan(maxLineBytes);
-  expect(JSON.parse(line).event).toBe('call');
+  expect(parsed(line).event).toBe('call');
 });

@@ -1,4 +1,5 @@
-// Encodes an event as a line of ASCII JSON. chain.ts adds its number and the hash of the group before it.
+// Encodes an event as a line of ASCII JSON without its opening brace. chain.ts adds the brace, the number of the line and
+// the hash of the group before it.
 
 import type { RejectedMessage, RequestEnd } from '../../engine/ports.ts';
 import type { Peer } from '../../protocol/exchange.ts';
@@ -7,11 +8,11 @@ import { denialReason } from '../denial-reasons.ts';
 import type { AuditRecord } from './contract.ts';
 import { type Redaction, toAscii } from './redaction.ts';
 
-/** Methods with an event name of their own; for others the line contains the method. */
+/** The event names of methods that have one of their own, as JSON; for others the line contains the method. */
 const events: ReadonlyMap<string, string> = new Map([
-  ['tools/call', 'call'],
-  ['resources/read', 'read'],
-  ['prompts/get', 'prompt'],
+  ['tools/call', '"call"'],
+  ['resources/read', '"read"'],
+  ['prompts/get', '"prompt"'],
 ]);
 
 /** Requests that are recorded only if they are rejected: they only list what exists. */
@@ -77,9 +78,11 @@ export class LineEncoder {
   readonly #redaction: Redaction;
   readonly #maxBytes: number;
   readonly #logger: Logger;
-  /** The time that was formatted last: many lines have the same time. */
+  /** The time and the caller that were encoded last: many lines have the same. */
   #timeMs = Number.NaN;
   #time = '';
+  #caller: Caller | undefined;
+  #callerText = '';
 
   constructor(redaction: Redaction, maxLineBytes: number, logger: Logger) {
     this.#redaction = redaction;
@@ -91,11 +94,10 @@ export class LineEncoder {
   call(call: EndedCall): string {
     try {
       const { method, name, session, outcome, code, why } = call;
-      const event = events.get(method);
       const begin =
-        this.#begin(event ?? 'request', call.atMs) +
-        (event === undefined ? this.#field('method', method) : '') +
-        this.#caller(call) +
+        `"time":"${this.#format(call.atMs)}","event":` +
+        (events.get(method) ?? `"request"${this.#field('method', method)}`) +
+        this.#encodeCaller(call) +
         this.#field('name', name) +
         this.#field('upstream', call.upstream) +
         (session === undefined ? '' : `,"session":${toAscii(session)}`);
@@ -117,7 +119,7 @@ export class LineEncoder {
       const name = params?.name;
       const begin =
         this.#begin('invalid-message') +
-        this.#caller(peer) +
+        this.#encodeCaller(peer) +
         this.#field('method', typeof method === 'string' ? method : undefined) +
         this.#field('name', typeof name === 'string' ? name : undefined);
       return this.#line(
@@ -153,17 +155,21 @@ export class LineEncoder {
     return `${this.#begin('unencodable')}}`;
   }
 
-  #begin(event: string, atMs = Date.now()): string {
-    return `{"time":"${this.#format(atMs)}","event":${this.#redaction.text(event)}`;
+  #begin(event: string): string {
+    return `"time":"${this.#format(Date.now())}","event":${this.#redaction.text(event)}`;
   }
 
-  #caller({ principal, transport, address }: Caller): string {
-    return (
+  #encodeCaller({ principal, transport, address }: Caller): string {
+    const last = this.#caller;
+    if (last?.principal === principal && last?.transport === transport && last.address === address)
+      return this.#callerText;
+    this.#caller = { principal, transport, address };
+    this.#callerText =
       this.#field('principal', principal?.id) +
       this.#field('issuer', principal?.issuer) +
       `,"transport":"${transport}"` +
-      this.#field('address', address)
-    );
+      this.#field('address', address);
+    return this.#callerText;
   }
 
   #field(name: string, text: string | undefined): string {

@@ -120,16 +120,16 @@ export class AuditWriter {
 
   /** Adds a line about something that is not a request. */
   record(record: AuditRecord): void {
-    const json = this.#lines.record(record);
+    const line = this.#lines.record(record);
     this.#encodePending();
     if (beginsGroup(record.event)) this.#chain.closeGroup();
-    this.#append(json);
+    this.#append(line);
   }
 
-  /** Adds a line, given as a JSON object. */
-  add(json: string): void {
+  /** Adds a line of the encoder. */
+  add(line: string): void {
     this.#encodePending();
-    this.#append(json);
+    this.#append(line);
   }
 
   /** Adds the line of a call. */
@@ -144,10 +144,10 @@ export class AuditWriter {
   }
 
   /** Drops the line, and counts it, if too many bytes are waiting already. */
-  #append(json: string): void {
+  #append(line: string): void {
     if (this.#isClosed) return;
-    if (this.queuedBytes + json.length > this.#options.maxQueuedBytes) return count(this.#dropped);
-    this.#chain.add(json);
+    if (this.queuedBytes + line.length > this.#options.maxQueuedBytes) return count(this.#dropped);
+    this.#chain.add(line);
     this.#added++;
     this.#writeSoon();
   }
