@@ -22,6 +22,19 @@ test('a peer that sends much does not push the messages of others out', () => {
   expect(ring.size).toBe(10);
 });
 
+test('of two peers that send much, by number and by size, each loses its own', () => {
+  const ring = new Ring({ maxEntries: 10, maxBytes: 100_000 });
+  ring.add(entry(1, 3));
+  for (let number = 2; number <= 7; number++) ring.add(entry(number, 1));
+  for (let number = 8; number <= 20; number++) ring.add(entry(number, 2, 'x'.repeat(15_000)));
+  expect(numbers(ring)[0]).toBe(1);
+  expect(ring.get(2)).toBeUndefined();
+  expect([...ring.entries()].filter(({ peer }) => peer === 1)).not.toHaveLength(0);
+  expect(ring.get(20)).toMatchObject({ peer: 2 });
+  ring.update({ ...entry(20, 2), reason: 'too late' });
+  expect(ring.get(20)?.reason).toBe('too late');
+});
+
 test('large texts are limited by their size', () => {
   const ring = new Ring({ maxBytes: 100_000 });
   for (let number = 1; number <= 100; number++) ring.add(entry(number, 1, 'x'.repeat(10_000)));

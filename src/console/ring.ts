@@ -24,66 +24,80 @@ interface Share {
 
 export class Ring {
   readonly #limits: RingLimits;
-  readonly #entries = new Map<number, FeedEntry>();
-  readonly #shares = new Map<number, Share>();
-  /**
-   * The numbers of the entries, oldest first, from `#first` on. Includes numbers of removed entries: removing those in the
-   * middle, or finding the first key of a map with many deleted ones, would take much longer.
-   */
+  /** Oldest first, from `#first` on. Removed entries are undefined until many of them are. */
+  #entries: (FeedEntry | undefined)[] = [];
+  /** The numbers of these entries, also of removed ones. They may be far apart. */
   #numbers: number[] = [];
   #first = 0;
+  #size = 0;
   #bytes = 0;
+  /** By peer. */
+  readonly #shares = new Map<number, Share>();
+  /** Those that are more than half of the buffer, by number or by bytes: two at most. */
+  readonly #large = new Set<Share>();
 
   constructor(limits: Partial<RingLimits> = {}) {
     this.#limits = { ...defaultRingLimits, ...limits };
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.#size;
   }
 
   get(number: number): FeedEntry | undefined {
-    return this.#entries.get(number);
+    const index = this.#indexAfter(number - 1);
+    return this.#numbers[index] === number ? this.#entries[index] : undefined;
   }
 
-  /** Those with a larger number, oldest first. Numbers may be far apart, so they are never counted through. */
+  /** Those with a larger number, oldest first. */
   *entries(after = 0): Generator<FeedEntry> {
-    let [low, high] = [this.#first, this.#numbers.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#numbers[middle] as number) <= after) low = middle + 1;
-      else high = middle;
-    }
-    const numbers = this.#numbers;
-    for (let index = low; index < numbers.length; index++) {
-      const entry = this.#entries.get(numbers[index] as number);
+    const entries = this.#entries;
+    for (let index = this.#indexAfter(after); index < entries.length; index++) {
+      const entry = entries[index];
       if (entry !== undefined) yield entry;
     }
   }
 
   /** Replaces an entry that is still there: a response adds to its request. */
   update(entry: FeedEntry): void {
-    if (this.#entries.has(entry.number)) this.#entries.set(entry.number, entry);
+    const index = this.#indexAfter(entry.number - 1);
+    if (this.#numbers[index] === entry.number && this.#entries[index] !== undefined) this.#entries[index] = entry;
   }
 
   /** Its number must be larger than all before. */
   add(entry: FeedEntry): void {
-    this.#entries.set(entry.number, entry);
+    this.#entries.push(entry);
     this.#numbers.push(entry.number);
+    this.#size++;
     const share = this.#shareOf(entry.peer);
+    const bytes = sizeOf(entry);
     share.numbers.push(entry.number);
-    share.bytes += sizeOf(entry);
-    this.#bytes += sizeOf(entry);
-    while (this.#entries.size > this.#limits.maxEntries || this.#bytes > this.#limits.maxBytes) this.#removeOne();
+    share.bytes += bytes;
+    this.#bytes += bytes;
+    if (this.#isLarge(share)) this.#large.add(share);
+    while (this.#size > this.#limits.maxEntries || this.#bytes > this.#limits.maxBytes) this.#removeOne();
     this.#compact();
   }
 
   clear(): void {
-    this.#entries.clear();
+    this.#entries = [];
     this.#numbers = [];
     this.#first = 0;
-    this.#shares.clear();
+    this.#size = 0;
     this.#bytes = 0;
+    this.#shares.clear();
+    this.#large.clear();
+  }
+
+  /** The index of the first entry with a larger number. */
+  #indexAfter(number: number): number {
+    let [low, high] = [this.#first, this.#numbers.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#numbers[middle] as number) <= number) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   #shareOf(peer: number): Share {
@@ -95,16 +109,23 @@ export class Ring {
     return share;
   }
 
-  /** The oldest entry of the peer that holds more than half, otherwise the oldest of all. */
+  #isLarge({ numbers, first, bytes }: Share): boolean {
+    return numbers.length - first > this.#limits.maxEntries / 2 || bytes > this.#limits.maxBytes / 2;
+  }
+
+  /** The oldest entry of a peer that holds more than half, otherwise the oldest of all. */
   #removeOne(): void {
-    const number = this.#oldestOfLargest() ?? this.#oldestOfAll();
-    const entry = this.#entries.get(number) as FeedEntry;
-    this.#entries.delete(number);
+    const [large] = this.#large;
+    const index = large === undefined ? this.#oldest() : this.#indexAfter((large.numbers[large.first] as number) - 1);
+    const entry = this.#entries[index] as FeedEntry;
+    this.#entries[index] = undefined;
+    this.#size--;
     this.#bytes -= sizeOf(entry);
     // The oldest of all is the oldest of its peer, too.
     const share = this.#shareOf(entry.peer);
     share.bytes -= sizeOf(entry);
     share.first++;
+    if (!this.#isLarge(share)) this.#large.delete(share);
     if (share.first === share.numbers.length) this.#shares.delete(entry.peer);
     else if (share.first > 1_000 && share.first * 2 > share.numbers.length) {
       share.numbers = share.numbers.slice(share.first);
@@ -112,24 +133,17 @@ export class Ring {
     }
   }
 
-  #oldestOfAll(): number {
-    while (!this.#entries.has(this.#numbers[this.#first] as number)) this.#first++;
-    return this.#numbers[this.#first] as number;
+  #oldest(): number {
+    while (this.#entries[this.#first] === undefined) this.#first++;
+    return this.#first;
   }
 
-  /** Forgets the numbers of entries that left, now and then. */
+  /** Forgets the numbers of removed entries, now and then. */
   #compact(): void {
-    if (this.#numbers.length < 2 * this.#entries.size + 1_000) return;
-    this.#numbers = this.#numbers.filter((number) => this.#entries.has(number));
+    if (this.#numbers.length < 2 * this.#size + 1_000) return;
+    this.#numbers = this.#numbers.filter((_number, index) => this.#entries[index] !== undefined);
+    this.#entries = this.#entries.filter((entry) => entry !== undefined);
     this.#first = 0;
-  }
-
-  #oldestOfLargest(): number | undefined {
-    const { maxEntries, maxBytes } = this.#limits;
-    for (const { numbers, first, bytes } of this.#shares.values()) {
-      if (numbers.length - first > maxEntries / 2 || bytes > maxBytes / 2) return numbers[first];
-    }
-    return undefined;
   }
 }
 
