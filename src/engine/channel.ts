@@ -94,18 +94,18 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
 
   receiveText(text: string, inbound?: Inbound): void {
     const message = parseMessage(text, this.server.limits);
-    if (!(message instanceof WireError)) return this.#receive(message, inbound, text.length);
+    if (!(message instanceof WireError)) return this.#receive(message, inbound, text);
     rejectMessage(this, currentCodec(this), undefined, message, undefined, this.#outletOf(inbound), text);
   }
 
   receive(value: unknown, inbound?: Inbound): void {
-    this.#receive(value, inbound, inbound?.length ?? 0);
+    this.#receive(value, inbound, inbound?.text);
   }
 
-  #receive(value: unknown, inbound: Inbound | undefined, length: number): void {
-    this.messageLength = length;
+  #receive(value: unknown, inbound: Inbound | undefined, text: string | undefined): void {
+    this.messageLength = text?.length ?? 0;
     const outlet = this.#outletOf(inbound);
-    for (const notify of this.server.observers.received) notify(value, this.peer, this.session);
+    for (const notify of this.server.observers.received) notify(value, this.peer, this.session, text);
     receiveMessage(this, value, outlet, inbound);
   }
 

@@ -44,12 +44,14 @@ export class Observers {
     const removals: (() => void)[] = [];
     for (const event of events) {
       // Bound, not called with `call`: V8 can inline a bound function.
-      const method = observer[event]?.bind(observer) as ((...args: [unknown, unknown, unknown]) => void) | undefined;
+      const method = observer[event]?.bind(observer) as
+        | ((...args: [unknown, unknown, unknown, unknown]) => void)
+        | undefined;
       if (method === undefined) continue;
       const list = this[event] as unknown[];
-      const notify = (first: unknown, second: unknown, third: unknown): void => {
+      const notify = (first: unknown, second: unknown, third: unknown, fourth: unknown): void => {
         try {
-          method(first, second, third);
+          method(first, second, third, fourth);
         } catch (error) {
           this.#logger?.error('an observer failed', { observer: event, error });
         }

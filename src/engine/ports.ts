@@ -91,6 +91,7 @@ export interface RejectedMessage {
   /** The text, if it is not JSON and the transport passed it on. */
   readonly text?: string | undefined;
   readonly peer: Peer;
+  readonly session?: SessionInfo | undefined;
   readonly error: WireError;
   readonly code: number;
 }
@@ -144,8 +145,11 @@ export interface TaskEvent {
 
 /** Is notified of messages and calls and cannot change them. Every method is optional; what it throws is logged. */
 export interface Observer {
-  /** `session`: the one that the connection or the HTTP request belongs to; undefined before `initialize`. */
-  received?(message: unknown, peer: Peer, session?: SessionInfo): void;
+  /**
+   * `session`: the one that the connection or the HTTP request belongs to; undefined before `initialize`. `text`: the message
+   * as it arrived, where the transport has it.
+   */
+  received?(message: unknown, peer: Peer, session?: SessionInfo, text?: string): void;
   sent?(text: string, peer: Peer, session?: SessionInfo): void;
   started?(request: RequestInfo): void;
   /** Called before the response is sent. */

@@ -61,7 +61,7 @@ export function receiveMessage(
 }
 
 export function rejectMessage(
-  { server, inFlight, peer }: ReceivingChannel,
+  { server, inFlight, peer, session }: ReceivingChannel,
   codec: Codec,
   id: RequestId | undefined,
   error: WireError,
@@ -73,7 +73,7 @@ export function rejectMessage(
   const safeId = id === undefined || isLong(id, server.limits) || inFlight.has(id) ? undefined : id;
   outlet.end(codec.error(safeId, error), codec.statusOf(error), error.http?.headers);
   const code = error.code ?? codec.codeOf(error.kind);
-  for (const notify of server.observers.rejected) notify({ message, text, peer, error, code });
+  for (const notify of server.observers.rejected) notify({ message, text, peer, session, error, code });
 }
 
 function receiveOther(channel: ReceivingChannel, value: unknown, outlet: Outlet, inbound: Inbound | undefined): void {

@@ -70,8 +70,8 @@ export interface Inbound {
   readonly peer?: Peer;
   /** Time of arrival on the monotonic clock, if the transport has read it. */
   readonly atMs?: number;
-  /** Text length of a message that the transport parsed; large requests are counted while they run. */
-  readonly length?: number;
+  /** The text of a message that the transport parsed: observers see it, and large requests are counted while they run. */
+  readonly text?: string | undefined;
 }
 
 /** One connection as the engine sees it: a pipe, a socket, an HTTP session in use, or a single POST. */

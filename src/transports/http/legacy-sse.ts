@@ -97,7 +97,7 @@ export class LegacySse {
     if (connection !== undefined) {
       return (message, body) => {
         accepted(exchange);
-        this.#receive(connection, message, body.length);
+        this.#receive(connection, message, body);
       };
     }
     const { bus } = this.#state;
@@ -125,17 +125,17 @@ export class LegacySse {
     const connection = this.#connectionOf(id, owner);
     const message = connection && parseMessage(body, this.#host.limits);
     if (connection === undefined || message instanceof WireError) return false;
-    this.#receive(connection, message, body.length);
+    this.#receive(connection, message, body);
     return true;
   }
 
-  #receive({ channel, calls }: SseConnection, message: unknown, length: number): void {
+  #receive({ channel, calls }: SseConnection, message: unknown, text: string): void {
     const { logger } = this.#state;
     const rejection = this.#rejectStateless(message);
     calls.begin();
     const isReceived =
       rejection === undefined
-        ? receive(channel, message, logger, { length })
+        ? receive(channel, message, logger, { text })
         : reject(channel, rejection.error, rejection.id, logger);
     calls.settle(isReceived);
   }

@@ -11,25 +11,29 @@ export class Post {
   readonly accepts: Accepts;
   /** A message or a batch, as it was parsed. */
   #message: unknown;
-  /** Characters of the body. */
-  readonly length: number;
+  #text: string | undefined;
   /** Reads a header of the request. */
   readonly header: ReadHeader;
   /** Stateless, `initialize`, or within a session. */
   readonly route: MessageRoute;
   #caller: string | undefined = undefined;
 
-  constructor(exchange: HttpExchange, accepts: Accepts, message: unknown, length: number, host: SessionHost) {
+  constructor(exchange: HttpExchange, accepts: Accepts, message: unknown, text: string, host: SessionHost) {
     this.exchange = exchange;
     this.accepts = accepts;
     this.#message = message;
-    this.length = length;
+    this.#text = text;
     this.header = (name) => exchange.get(name);
     this.route = host.route(message, this.header);
   }
 
   get message(): unknown {
     return this.#message;
+  }
+
+  /** The body. */
+  get text(): string | undefined {
+    return this.#text;
   }
 
   /** The caller whose limits it counts against. */
@@ -40,5 +44,6 @@ export class Post {
   /** Drops the message: the response may be a stream that stays open for long. */
   releaseMessage(): void {
     this.#message = undefined;
+    this.#text = undefined;
   }
 }

@@ -43,13 +43,13 @@ export class StatelessRequests {
   }
 
   #receive(post: Post, channel: SessionChannel): void {
-    const { exchange, accepts, message, length, route } = post;
+    const { exchange, accepts, message, text, route } = post;
     const { heartbeat, requests, logger, limits } = this.#state;
     const isStateless = route === 'stateless';
     const wanted = accepts === 'both' || accepts === 'stream' || (accepts === 'any' && isListen(message));
     const outlet = new StatelessOutlet(post, heartbeat, wanted, this.#state.mayStream(exchange));
     // Headers and body of a stateless request must agree; the engine compares them.
-    receive(channel, message, logger, { outlet, header: isStateless ? post.header : undefined, length, route });
+    receive(channel, message, logger, { outlet, header: isStateless ? post.header : undefined, text, route });
     if (outlet.ended) return;
     const { caller } = post;
     requests.charge(caller);

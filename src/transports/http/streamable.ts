@@ -63,7 +63,7 @@ export class Streamable {
   #read(exchange: HttpExchange, accepts: Accepts, body: string): void {
     const message = parseMessage(body, this.#host.limits);
     if (message instanceof WireError) return this.#errors.sendError(exchange, 400, message);
-    const post = new Post(exchange, accepts, message, body.length, this.#host);
+    const post = new Post(exchange, accepts, message, body, this.#host);
     const { turns } = this.#state;
     if (turns.busy && turns.mustWait(post.caller)) {
       const run = this.#guarded(exchange, () => this.#admit(post));

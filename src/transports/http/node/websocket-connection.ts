@@ -114,7 +114,7 @@ export class WebSocketConnection implements Outlet {
     const { logger } = this.#endpoint;
     const message = parseMessage(text, this.#host.limits);
     const failure = message instanceof WireError ? message : this.#limitError(message);
-    if (failure === undefined) return receive(this.channel, message, logger, { length: text.length });
+    if (failure === undefined) return receive(this.channel, message, logger, { text });
     return reject(this.channel, failure, Array.isArray(message) ? undefined : requestIds(message)[0], logger);
   }
 
