@@ -8,6 +8,7 @@ import { isObject } from '../protocol/json-rpc.ts';
 import type { AppCallRequest, AppMessage, AppOpenRequest, AppView, CallStarted, JsonObject } from './api.ts';
 import { BoundedMap } from './bounded-map.ts';
 import type { ConsoleCalls } from './calls.ts';
+import { toJson } from './capture.ts';
 import { ConsoleError } from './console-error.ts';
 import type { Feed } from './feed.ts';
 import { clientLabel, type FeedPeer } from './peers.ts';
@@ -106,7 +107,7 @@ export class Apps {
       const params = isObject(message) && message['method'] === 'ui/initialize' ? message['params'] : undefined;
       const label = isObject(params) ? clientLabel(params['appInfo']) : undefined;
       if (label !== undefined) this.#feed.peers.update(peer, { client: label });
-      this.#feed.record({ direction, peer, message });
+      this.#feed.record({ direction, peer, text: toJson(message) });
     }
   }
 

@@ -221,6 +221,8 @@ export class ConsoleCalls {
   }
 
   #end(call: ConsoleCall, change: Partial<CallUpdate>): void {
+    // All its messages belong to it, also those that wait to be recorded.
+    this.#options.feed.flush();
     call.isOver = true;
     for (const input of call.inputs.values()) input.reject(new InputDeclined('the call has ended'));
     call.inputs.clear();

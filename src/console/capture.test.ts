@@ -25,6 +25,13 @@ test('escaped names and names after quotation marks are found', () => {
   expect(capture.message(JSON.parse(text), text).text).not.toContain('hunter2');
 });
 
+test('a secret in a member that is there twice is hidden, although parsing leaves only the last one', () => {
+  for (const secret of ['"hunter2"', '{"x":"hunter2"}']) {
+    const text = `{"params":{"auth":${secret},"auth":null}}`;
+    expect(capture.message(JSON.parse(text), text).text).toBe('{"params":{"auth":null}}');
+  }
+});
+
 test('what the fast path calls clean is what the redactor leaves unchanged', () => {
   const redactor = createRedactor({ maxTextChars, maxDepth: 64 });
   const names = fc.constantFrom(

@@ -2,6 +2,7 @@
 // feed passes through here first, so that no secret is ever stored.
 
 import { isObject } from '../protocol/json-rpc.ts';
+import { parseJson } from '../protocol/parse-json.ts';
 import { createRedactor, type Redactor } from '../security/redact.ts';
 import { RecentMap } from './recent-map.ts';
 
@@ -52,11 +53,13 @@ export class Capture {
     const bytes = Buffer.byteLength(whole);
     if (this.raw) return cut(whole, bytes);
     if (whole.length > maxParsedChars) return cut(this.#hideMembers(this.#redactor.redactText(whole)), bytes, true);
-    const shown = this.#hideFields(message);
     // Without secrets the text is shown as it travelled: parsing it again would change large integers.
-    if (shown === message && this.#isClean(whole)) return cut(whole, bytes);
-    const safe = toJson(this.#redactor.redact(shown));
-    return cut(text !== undefined && safe === toJson(message) ? text : safe, bytes);
+    if (this.#hideFields(message) === message && this.#isClean(whole)) return cut(whole, bytes);
+    // From the text, since a handler may have changed its arguments meanwhile.
+    const sent = text === undefined ? message : parseJson(text);
+    const safe = toJson(this.#redactor.redact(this.#hideFields(sent)));
+    const isSame = safe === toJson(sent) && quotes(safe) === quotes(whole);
+    return cut(isSame ? whole : safe, bytes);
   }
 
   /**
@@ -173,6 +176,9 @@ function cut(text: string, bytes: number, isCut = false): CapturedText {
   return { text: text.slice(0, maxTextChars), cut: true, bytes };
 }
 
+/** The number of quotation marks. A text with a member twice has more than what parsing leaves of it. */
+const quotes = (json: string): number => json.split('"').length;
+
 /** The position of the quotation mark that ends the text which begins at `start`. */
 function endOfText(json: string, start: number): number {
   let end = json.indexOf('"', start + 1);
@@ -186,6 +192,6 @@ function isEscaped(json: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-function toJson(value: unknown): string {
+export function toJson(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }

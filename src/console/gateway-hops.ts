@@ -3,7 +3,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RequestInfo } from '../engine/ports.ts';
 import type { Server } from '../engine/server.ts';
-import { parseJson } from '../protocol/parse-json.ts';
 import type { OperateRequest, UpstreamRow } from './api.ts';
 import { ConsoleError } from './console-error.ts';
 import type { ConsoleGateway } from './contract.ts';
@@ -50,7 +49,7 @@ export class GatewayHops {
     this.#stop ??= this.#gateway.observe((slug, connection, direction, text) => {
       const group = direction === 'out' ? this.#group.getStore() : undefined;
       const peer = this.#peerOf(slug, connection);
-      this.#feed.record({ direction, side: 'upstream', peer, message: parseJson(text), text, group });
+      this.#feed.record({ direction, side: 'upstream', peer, text, group });
     });
   }
 

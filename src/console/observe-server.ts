@@ -7,9 +7,9 @@ import type { Server } from '../engine/server.ts';
 import type { OpenSession, Peer, SessionControl } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import { metaKeys } from '../protocol/meta.ts';
-import { parseJson } from '../protocol/parse-json.ts';
 import type { SessionRow } from './api.ts';
 import { BoundedMap } from './bounded-map.ts';
+import { toJson } from './capture.ts';
 import type { Feed } from './feed.ts';
 import { clientLabel, type FeedPeer } from './peers.ts';
 
@@ -30,7 +30,9 @@ export class ServerObserver {
   #ticker: NodeJS.Timeout | undefined;
   #delay: IntervalHistogram | undefined;
   #watchers = 0;
+  /** Connections, and HTTP requests without a session. */
   readonly #byObject = new WeakMap<Peer, FeedPeer>();
+  readonly #bySession = new WeakMap<SessionInfo, FeedPeer>();
   /** Peers of HTTP requests, by session or by what stateless clients report about themselves. */
   readonly #byKey = new BoundedMap<string, FeedPeer>(maxKeys);
 
@@ -74,12 +76,14 @@ export class ServerObserver {
   }
 
   /** The group of a request that is running. */
-  groupOf({ peer, ctx }: RequestInfo): string | undefined {
-    const known = this.#byObject.get(peer);
-    return known === undefined ? undefined : this.#feed.openGroup({ peer: known, exchange: peer }, ctx.requestId);
+  groupOf({ peer, session, ctx }: RequestInfo): string | undefined {
+    const known = (session && this.#bySession.get(session as SessionInfo)) ?? this.#byObject.get(peer);
+    if (known === undefined) return undefined;
+    return this.#feed.openGroup({ peer: known, exchange: exchangeOf(peer) }, ctx.requestId);
   }
 
   sessions(): SessionRow[] {
+    this.#feed.flush();
     const rows: SessionRow[] = [];
     for (const peer of this.#feed.peers.all()) {
       const { info, session, open, lastSeenMs, number } = peer;
@@ -164,16 +168,28 @@ export class ServerObserver {
   }
 
   readonly #observer: Observer = {
-    received: (message, peer, session) => {
-      this.#feed.record({ direction: 'in', peer: this.#peerOf(peer, session, message), message, exchange: peer });
+    received: (message, peer, session, text) => {
+      this.#feed.record({
+        direction: 'in',
+        peer: this.#peerOf(peer, session, message),
+        // A handler may change its arguments before the message is recorded.
+        text: text ?? toJson(message),
+        message,
+        exchange: exchangeOf(peer),
+      });
     },
     sent: (text, peer, session) => {
-      const message = parseJson(text);
-      this.#feed.record({ direction: 'out', peer: this.#peerOf(peer, session), message, text, exchange: peer });
+      this.#feed.record({ direction: 'out', peer: this.#peerOf(peer, session), text, exchange: exchangeOf(peer) });
     },
-    rejected: ({ message, text, peer, error }) => {
-      const reason = error.message;
-      this.#feed.reject({ direction: 'in', peer: this.#peerOf(peer, undefined), message, text, reason });
+    rejected: ({ message, text = '', peer, session, error }) => {
+      const isMessage = message !== undefined;
+      this.#feed.reject({
+        direction: 'in',
+        peer: this.#peerOf(peer, session),
+        isMessage,
+        text: isMessage ? toJson(message) : text,
+        reason: error.message,
+      });
     },
     connected: (peer) => void this.#peerOf(peer, undefined),
     disconnected: (peer) => {
@@ -183,13 +199,21 @@ export class ServerObserver {
   };
 
   #peerOf(peer: Peer, session: SessionInfo | undefined, message?: unknown): FeedPeer {
+    const ofSession = session && this.#bySession.get(session);
+    if (ofSession !== undefined && this.#isKnown(ofSession)) return ofSession;
     let known = this.#byObject.get(peer);
     if (known === undefined) {
       known = peer.transport === 'http' ? this.#httpPeer(peer, session, message) : this.#add(peer);
-      this.#byObject.set(peer, known);
+      // An entry for each request of a session would cost more than finding its peer.
+      if (session === undefined || peer.transport !== 'http') this.#byObject.set(peer, known);
     }
-    if (session !== undefined && known.session !== session) this.#addSession(known, session, peer);
+    if (session !== undefined) this.#addSession(known, session, peer);
     return known;
+  }
+
+  /** False when it was forgotten because there are too many. */
+  #isKnown(peer: FeedPeer): boolean {
+    return this.#feed.peers.get(peer.number) === peer;
   }
 
   /** HTTP has requests, not connections: those of one session, or of one stateless client, are one peer. */
@@ -197,7 +221,7 @@ export class ServerObserver {
     if (isObject(message) && message['method'] === 'initialize') return this.#add(peer);
     const key = session === undefined ? statelessKey(peer, message) : sessionKey(session);
     const known = this.#byKey.get(key);
-    if (known !== undefined && this.#feed.peers.get(known.number) === known) return known;
+    if (known !== undefined && this.#isKnown(known)) return known;
     const added = this.#add(peer);
     this.#byKey.set(key, added);
     return added;
@@ -216,6 +240,7 @@ export class ServerObserver {
 
   #addSession(known: FeedPeer, session: SessionInfo, peer: Peer): void {
     known.session = session;
+    this.#bySession.set(session, known);
     if (peer.transport === 'http') this.#byKey.set(sessionKey(session), known);
     this.#feed.peers.update(known, {
       session: session.key.slice(0, shownKeyChars),
@@ -235,11 +260,10 @@ const sessionKey = (session: SessionInfo): string => `session ${session.key}`;
 function statelessKey({ principal, address }: Peer, message: unknown): string {
   const params = isObject(message) ? message['params'] : undefined;
   const meta = isObject(params) && isObject(params['_meta']) ? params['_meta'] : {};
-  return JSON.stringify([
-    'client',
-    principal?.id,
-    address,
-    meta[metaKeys.protocolVersion],
-    clientLabel(meta[metaKeys.clientInfo]),
-  ]);
+  const revision = meta[metaKeys.protocolVersion];
+  const client = clientLabel(meta[metaKeys.clientInfo]);
+  return `client ${principal?.id} ${address} ${typeof revision === 'string' ? revision : ''} ${client}`;
 }
+
+/** Ids of requests are unique on a connection, but over HTTP only within a session: a stateless client has many. */
+const exchangeOf = (peer: Peer): Peer | undefined => (peer.transport === 'http' ? peer : undefined);

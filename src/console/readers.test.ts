@@ -16,7 +16,8 @@ function setUp(maxEntries = 100) {
   const readers = new Readers(feed, { ...state, connection: undefined });
   const say = (count: number, text = 'x'): void => {
     for (let index = 0; index < count; index++) {
-      feed.record({ direction: 'in', peer, message: { jsonrpc: '2.0', method: 'note', params: { text } } });
+      const message = { jsonrpc: '2.0', method: 'note', params: { text } };
+      feed.record({ direction: 'in', peer, text: JSON.stringify(message) });
     }
   };
   const sink = {

@@ -26,6 +26,7 @@ export function* recordingLines(
   server: { readonly name: string; readonly version: string },
 ): Generator<string> {
   yield headerLine(server);
+  feed.flush();
   for (const { info } of feed.peers.all()) yield peerLine(info);
   for (const entry of feed.ring.entries()) yield entryLine(entry);
 }

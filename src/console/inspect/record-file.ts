@@ -30,6 +30,7 @@ export function recordToFile({ feed, server }: ConsoleSource, path: string): () 
   let isOpen = true;
   return () => {
     if (!isOpen) return;
+    feed.flush();
     unlisten();
     // Details of peers that became known after their last message.
     for (const peer of feed.peers.changedSince(peerVersion)) lines.push(peerLine(peer));
