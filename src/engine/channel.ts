@@ -192,7 +192,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
     this.#outlet = outlet;
     this.#observed = undefined;
     this.#followChanges();
-    this.server.tasks?.loaded?.routesChanged();
+    this.server.tasks?.loaded?.streamChanged(this, outlet !== undefined);
   }
 
   /** Subscriptions are followed as long as the session is in memory, even while it cannot be notified. */
@@ -292,6 +292,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
   close(): void {
     this.#closed = true;
     this.#unfollow();
+    if (this.#outlet !== undefined) this.server.tasks?.loaded?.streamChanged(this, false);
     this.#requests?.failAll(new InputRequestError('no-return-path', 'The connection was closed'));
     for (const call of this.inFlight.values()) call.cancel('the connection was closed');
     if (!this.#connected) return;

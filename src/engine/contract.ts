@@ -136,6 +136,8 @@ export interface LoadedTasks {
   respond(response: JsonRpcResponse, peer: Peer): void;
   /** Something may have changed in what can be sent to the sessions of a channel. */
   routesChanged(): void;
+  /** The stream of the session of a channel, for messages that belong to no request, was opened or closed. */
+  streamChanged(channel: CallChannel, isOpened: boolean): void;
   /** Which of these tasks the caller may follow. */
   acceptedIds(call: Call, ids: readonly string[]): Promise<readonly string[]>;
   /** Notifies a subscription of changes of tasks, from their current state on. Returns a function that ends it. */

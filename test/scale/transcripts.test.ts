@@ -26,25 +26,6 @@ const different: Readonly<Record<string, string>> = {
   'the id of a request in flight may not be used again':
     'each process knows its own requests: to know all, it would have to ask at each request',
   'roots are requested, and cached if the client declares listChanged': 'each process requests and caches them once',
-  ...withReason(
-    'only the process that runs a task sends messages about it, if it has the stream; clients ask for them',
-    [
-      'a task is created, announced, read, and its result is fetched',
-      'results that report an error, and errors, are failed tasks',
-      'a request for the result waits until the task has ended',
-      'a task that ended with an error returns it',
-      'input requests are requests that name their task',
-      'progress and log messages name their task, and progress is its status message',
-    ],
-  ),
-  ...withReason('another process reads a task a moment later: it may still run, or a state may be over', [
-    '2026-07-28: a task is created, and its result is part of it',
-    '2026-07-28: results that report an error are completed, errors are failed',
-    '2026-07-28: a task that ended with an error contains it',
-    '2026-07-28: input requests are part of the task; responses may come one by one, and unknown keys are ignored',
-    '2026-07-28: a cancel is acknowledged, also when the task has ended',
-    '2026-07-28: no progress and no log messages for tasks; progress is the status message',
-  ]),
 };
 
 /** The same for workers, which are processes of their own. */

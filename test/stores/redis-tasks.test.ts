@@ -39,6 +39,7 @@ describe.skipIf(!hasRedis())('tasks in Redis', () => {
     const [one, other] = [await open('watch'), await open('watch')];
     const heard: string[] = [];
     const stop = other.tasks.watch((id) => heard.push(id));
+    one.tasks.watch(() => {});
     const { id } = await added(one);
     await expect.poll(() => heard).toEqual([id]);
     await added(other);

@@ -9,8 +9,8 @@ import { compileSchema, formatIssues, type SchemaInput } from '../../schema/inde
 import type { ToolEntry } from '../catalog.ts';
 import type { Call } from '../contract.ts';
 import { defaultWaitMs, type FacadeTool, maxWaitMs } from './facade-tools.ts';
-import { accepts } from './task-followers.ts';
 import { isOpen } from './task-record.ts';
+import { accepts } from './task-routes.ts';
 import type { TaskInput, TaskRecord } from './task-store.ts';
 
 type Args = { readonly [name: string]: unknown };

@@ -4,14 +4,13 @@
 import { toBase64Url } from '../../protocol/base64url.ts';
 import { isObject, type JsonRpcResponse } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
-import type { Capabilities, LogLevel, ProgressToken } from '../../protocol/model.ts';
-import { logLevels } from '../../protocol/model.ts';
-import type { Codec } from '../../protocol/revisions/index.ts';
+import { type Json, type LogLevel, logLevels, type ProgressToken } from '../../protocol/model.ts';
 import type { TaskView } from '../../protocol/revisions/tasks.ts';
 import { taskInputRequest, taskLog, taskNotification, taskProgress } from '../../protocol/revisions/tasks.ts';
 import type { Call, CallChannel } from '../contract.ts';
 import type { Session } from '../session.ts';
 import { isOpen } from './task-record.ts';
+import { accepts, type Route, SessionRoute, WaitingRoute } from './task-routes.ts';
 import type { TaskInput, TaskRecord } from './task-store.ts';
 
 /** Sessions that are notified of one task; stops a caller with many sessions from multiplying every change. */
@@ -22,16 +21,6 @@ const maxSessions = 8;
  * the response that created it, and would reject an input request that arrives with that response.
  */
 const firstRequestMs = 1_000;
-
-/** A route to a client: the request that waits for the result, or an open stream of its session. */
-interface Route {
-  readonly codec: Codec;
-  readonly capabilities: Capabilities;
-  readonly isLive: boolean;
-  /** Whether the client knows the task, so that input requests about it can be sent. */
-  readonly isReady: boolean;
-  push(text: string): boolean;
-}
 
 /** An input request that was sent as a request, under one id for each route that was tried. */
 interface SentInput {
@@ -48,65 +37,42 @@ interface Followed {
   readonly sent: Map<string, SentInput>;
 }
 
-class SessionRoute implements Route {
-  readonly session: Session;
-  readonly #channel: CallChannel;
-  isReady: boolean;
+/** A message of the handler of a task: progress with total and message, or a log message with level and logger. */
+export type HandlerMessage =
+  | readonly ['progress', progress: number, total: number | null, message: string | null]
+  | readonly ['log', level: LogLevel, logger: string | null, data: Json];
 
-  constructor(session: Session, channel: CallChannel, isReady: boolean) {
-    this.session = session;
-    this.#channel = channel;
-    this.isReady = isReady;
-  }
-
-  get codec(): Codec {
-    return this.session.codec;
-  }
-  get capabilities(): Capabilities {
-    return this.session.capabilities;
-  }
-  get isLive(): boolean {
-    return this.#channel.reachable;
-  }
-  push(text: string): boolean {
-    return this.#channel.pushUnrelated(text);
-  }
-}
-
-/** The response to a request that waits for the result of a task. */
-class WaitingRoute implements Route {
-  readonly isReady = true;
-  readonly #call: Call;
-
-  constructor(call: Call) {
-    this.#call = call;
-  }
-
-  get codec(): Codec {
-    return this.#call.codec;
-  }
-  get capabilities(): Capabilities {
-    return this.#call.capabilities;
-  }
-  get isLive(): boolean {
-    const { settled, outlet, codec } = this.#call;
-    return !settled && outlet.duplex && codec.inputRequests === 'push';
-  }
-  push(text: string): boolean {
-    return this.#call.push(text);
-  }
+/** What other processes on a bus are told about the followers of this one. */
+export interface SharedFollowers {
+  /** The first follower of a task was added. */
+  followed(task: string): void;
+  /** A session knows the task, and its stream is not in this process. */
+  sessionAdded(record: TaskRecord, session: { readonly key: string; readonly isReady: boolean }): void;
+  /** The stream of a session was opened here. */
+  streamOpened(session: string): void;
+  /** Whether a client of the task can be reached from here. */
+  setReach(task: string, canReach: boolean): void;
+  /** Whether this process sends what goes to one client of a task. Undefined: not known yet. */
+  isSender(task: string): boolean | undefined;
 }
 
 export class TaskFollowers {
   readonly #view: (record: TaskRecord) => TaskView;
+  readonly #idPrefix: () => string;
+  /** Undefined without a bus. */
+  shared: SharedFollowers | undefined;
+  /** The sessions whose stream is in this process, by key. Empty without a bus. */
+  readonly #streams = new Map<string, { readonly session: Session; readonly channel: CallChannel }>();
   readonly #tasks = new Map<string, Followed>();
   /** Requests that were sent, by their id. */
   readonly #sent = new Map<string, { readonly task: string; readonly key: string }>();
 
   #isDelivering = false;
 
-  constructor(view: (record: TaskRecord) => TaskView) {
+  /** `idPrefix`: of the ids of requests; it says which process sent them. */
+  constructor(view: (record: TaskRecord) => TaskView, idPrefix: () => string) {
     this.#view = view;
+    this.#idPrefix = idPrefix;
   }
 
   /** Tasks that something follows: changes by other processes must be found for them. */
@@ -123,6 +89,7 @@ export class TaskFollowers {
     if (followed === undefined) {
       followed = { record, sessions: new Map(), waiting: new Map(), subscriptions: new Set(), sent: new Map() };
       this.#tasks.set(record.id, followed);
+      this.shared?.followed(record.id);
     }
     if (record.version > followed.record.version) followed.record = record;
     return followed;
@@ -131,18 +98,65 @@ export class TaskFollowers {
   /** A session knows the task now, so it is notified of changes. */
   addSession(record: TaskRecord, { session, channel, method }: Call): void {
     if (record.phase === 'ended' || session === undefined || session.codec.dialect.tasks !== 'requested') return;
-    const { sessions } = this.#follow(record);
     // A session of one request has no key, and nothing can be sent to it later.
-    if (session.key === '') return;
-    if (!sessions.has(session.key) && sessions.size >= maxSessions) return;
-    const route = new SessionRoute(session, channel, method !== methods.callTool.name);
-    sessions.set(session.key, route);
-    if (route.isReady) return this.#deliver(record.id);
+    if (session.key === '') return void this.#follow(record);
+    this.#addRoute(record, session, channel, method !== methods.callTool.name);
+  }
+
+  #addRoute(record: TaskRecord, session: Session, channel: CallChannel, isReady: boolean): void {
+    const { sessions } = this.#follow(record);
+    const { key } = session;
+    const before = sessions.get(key);
+    if (before === undefined && sessions.size >= maxSessions) return;
+    const route = new SessionRoute(session, channel, isReady || before?.isReady === true);
+    sessions.set(key, route);
+    if (!channel.reachable && before?.isReady !== route.isReady) {
+      this.shared?.sessionAdded(record, { key, isReady: route.isReady });
+    }
+    this.deliver(record.id);
+    if (route.isReady) return;
     const timer = setTimeout(() => {
-      route.isReady = true;
-      this.#deliver(record.id);
+      const current = sessions.get(key);
+      if (current !== undefined) current.isReady = true;
+      this.deliver(record.id);
     }, firstRequestMs);
     (timer as { unref?: () => void }).unref?.();
+  }
+
+  /** The stream of a session was opened or closed here. */
+  streamChanged(channel: CallChannel, isOpened: boolean): void {
+    const { session } = channel;
+    if (this.shared === undefined || session?.codec.dialect.tasks !== 'requested') return;
+    const { key } = session;
+    if (!isOpened) {
+      if (this.#streams.get(key)?.channel === channel) this.#streams.delete(key);
+      return;
+    }
+    this.#streams.set(key, { session, channel });
+    for (const { sessions } of this.#tasks.values()) {
+      const known = sessions.get(key);
+      if (known !== undefined) sessions.set(key, new SessionRoute(session, channel, known.isReady));
+    }
+    this.shared.streamOpened(key);
+  }
+
+  /** Whether the stream of a session is in this process. */
+  hasStream(session: string): boolean {
+    return this.#streams.has(session);
+  }
+
+  /** A session whose stream is in this process knows a task of another one. */
+  addStream(record: TaskRecord, key: string, isReady: boolean): void {
+    const stream = this.#streams.get(key);
+    if (stream !== undefined) this.#addRoute(record, stream.session, stream.channel, isReady);
+  }
+
+  /** The tasks that a session knows. */
+  *tasksOf(session: string): Iterable<{ readonly id: string; readonly isReady: boolean }> {
+    for (const [id, { sessions }] of this.#tasks) {
+      const route = sessions.get(session);
+      if (route !== undefined) yield { id, isReady: route.isReady };
+    }
   }
 
   /** Calls `onChange` with the record of the task whenever it has changed, until the call ends. */
@@ -151,10 +165,10 @@ export class TaskFollowers {
     followed.waiting.set(call, onChange);
     call.onEnd(() => {
       followed.waiting.delete(call);
-      this.#deliver(record.id);
+      this.deliver(record.id);
       this.#forget(record.id);
     });
-    this.#deliver(record.id);
+    this.deliver(record.id);
   }
 
   waitingFor(id: string): number {
@@ -188,7 +202,7 @@ export class TaskFollowers {
     followed.record = record;
     if (isVisible(before, record)) this.#notify(followed);
     if (record.phase === 'ended') this.#withdraw(followed);
-    else this.#deliver(record.id);
+    else this.deliver(record.id);
     for (const onChange of [...followed.waiting.values()]) onChange(record);
     if (record.phase !== 'ended') return;
     followed.sessions.clear();
@@ -215,14 +229,20 @@ export class TaskFollowers {
 
   /** Tries again to send what could not be sent, or may have been lost with its connection. */
   deliverAll(): void {
-    for (const id of this.#tasks.keys()) this.#deliver(id);
+    for (const id of this.#tasks.keys()) this.deliver(id);
   }
 
-  #deliver(id: string): void {
+  /** Sends the input requests of a task that have not been sent yet. */
+  deliver(id: string): void {
     const followed = this.#tasks.get(id);
     if (followed === undefined || followed.record.phase === 'ended') return;
     const { record, sent } = followed;
     this.#withdraw(followed);
+    this.shared?.setReach(
+      id,
+      routesOf(followed).some((route) => route.isLive && acceptsAll(route, record)),
+    );
+    if (this.shared !== undefined && this.shared.isSender(id) !== true) return;
     for (const input of record.inputs) {
       if (!isOpen(input) || sent.get(input.key)?.route.isLive === true) continue;
       const route = routesOf(followed).find((each) => each.isLive && each.isReady && accepts(each.capabilities, input));
@@ -231,7 +251,7 @@ export class TaskFollowers {
   }
 
   #send({ record, sent }: Followed, { key, method, params }: TaskInput, route: Route): void {
-    const id = `task-${toBase64Url(crypto.getRandomValues(new Uint8Array(15)))}`;
+    const id = `${this.#idPrefix()}task-${toBase64Url(crypto.getRandomValues(new Uint8Array(15)))}`;
     this.#sent.set(id, { task: record.id, key });
     if (!route.push(taskInputRequest(record.id, id, method, isObject(params) ? params : {}))) {
       this.#sent.delete(id);
@@ -270,26 +290,34 @@ export class TaskFollowers {
     this.#sent.set(id as string, sent);
   }
 
-  progress(record: TaskRecord, progress: number, total: number | undefined, message: string | undefined): void {
-    const followed = this.#tasks.get(record.id);
+  handlerMessage(id: string, message: HandlerMessage): void {
+    const followed = this.#tasks.get(id);
     if (followed === undefined) return;
+    if (message[0] === 'progress') return this.#progress(followed, message);
+    const [, level, logger, data] = message;
+    const { logLevel } = followed.record.context;
+    if (logLevel === undefined || logLevels.indexOf(level) < logLevels.indexOf(logLevel)) return;
+    this.#routeFrom(followed)?.push(taskLog(id, level, logger ?? undefined, data));
+  }
+
+  #progress(followed: Followed, [, progress, total, message]: HandlerMessage & { readonly 0: 'progress' }): void {
+    const { id, context } = followed.record;
+    const text = (token: ProgressToken): string =>
+      taskProgress(id, token, progress, total ?? undefined, message ?? undefined);
     // A request that waits for the result may have a token of its own.
     for (const call of followed.waiting.keys()) {
       const token = call.meta['progressToken'];
-      if (typeof token !== 'string' && typeof token !== 'number') continue;
-      call.push(taskProgress(record.id, token as ProgressToken, progress, total, message));
+      if (typeof token === 'string' || typeof token === 'number') call.push(text(token));
     }
-    const { progressToken } = record.context;
-    if (progressToken === undefined) return;
-    liveRoute(followed)?.push(taskProgress(record.id, progressToken, progress, total, message));
+    if (context.progressToken !== undefined) this.#routeFrom(followed)?.push(text(context.progressToken));
   }
 
-  log(record: TaskRecord, level: LogLevel, logger: string | undefined, data: unknown): void {
-    const followed = this.#tasks.get(record.id);
-    const { logLevel } = record.context;
-    if (followed === undefined || logLevel === undefined) return;
-    if (logLevels.indexOf(level) < logLevels.indexOf(logLevel)) return;
-    liveRoute(followed)?.push(taskLog(record.id, level, logger, data));
+  /** The route for what goes to one client, if this process sends it. */
+  #routeFrom(followed: Followed): Route | undefined {
+    const { id, context } = followed.record;
+    const hasStream = (): boolean => followed.sessions.get(context.sessionKey ?? '')?.isLive === true;
+    const isSender = this.shared === undefined || (this.shared.isSender(id) ?? hasStream());
+    return isSender ? routesOf(followed).find((each) => each.isLive) : undefined;
   }
 }
 
@@ -298,14 +326,9 @@ function routesOf({ waiting, sessions }: Followed): readonly Route[] {
   return [...[...waiting.keys()].map((call) => new WaitingRoute(call)), ...sessions.values()];
 }
 
-function liveRoute(followed: Followed): Route | undefined {
-  return routesOf(followed).find((each) => each.isLive);
-}
-
-/** Whether a client with these capabilities can be sent this request. */
-export function accepts(capabilities: Capabilities, { method }: TaskInput): boolean {
-  if (method === methods.elicit.name) return isObject(capabilities['elicitation']);
-  return isObject(capabilities[method === methods.sample.name ? 'sampling' : 'roots']);
+/** Whether all open input requests of a task can be sent on a route. */
+function acceptsAll({ capabilities }: Route, { inputs }: TaskRecord): boolean {
+  return inputs.every((input) => !isOpen(input) || accepts(capabilities, input));
 }
 
 /** Whether clients can see the difference. */

@@ -7,6 +7,7 @@ import { declaresTasks } from '../../protocol/revisions/index.ts';
 import { requiredForTasks } from '../../protocol/revisions/tasks.ts';
 import type { Call } from '../contract.ts';
 import { ownerOf } from './declared-tasks.ts';
+import type { SharedTasks } from './shared-tasks.ts';
 import type { TaskFollowers } from './task-followers.ts';
 import type { TaskRecord, TaskStore } from './task-store.ts';
 
@@ -15,6 +16,7 @@ interface ReadTasks {
   readonly store: Pick<TaskStore, 'read'>;
   readonly service: string;
   readonly followers: Pick<TaskFollowers, 'addSession'>;
+  readonly shared: Pick<SharedTasks, 'mayBeBehind' | 'settled'> | undefined;
   /** Ends a task that cannot be decrypted. */
   failSealed(record: TaskRecord): Promise<TaskRecord | undefined>;
 }
@@ -23,8 +25,6 @@ type Found = TaskRecord | undefined;
 
 /** 24 bytes in base64url. */
 const idPattern = /^[A-Za-z0-9_-]{32}$/;
-
-const ownedBy = (peer: Peer, record: Found): Found => (record?.owner === ownerOf(peer) ? record : undefined);
 
 export class TaskReader {
   readonly #tasks: ReadTasks;
@@ -45,7 +45,19 @@ export class TaskReader {
   /** The task, if this caller owns it. */
   owned(id: string, peer: Peer): Found | Promise<Found> {
     const found = this.read(id);
-    return found instanceof Promise ? found.then((record) => ownedBy(peer, record)) : ownedBy(peer, found);
+    return found instanceof Promise ? found.then((record) => this.#owned(peer, record)) : this.#owned(peer, found);
+  }
+
+  #owned(peer: Peer, record: Found): Found | Promise<Found> {
+    if (record?.owner !== ownerOf(peer)) return undefined;
+    const { shared } = this.#tasks;
+    if (shared?.mayBeBehind(record) !== true) return record;
+    return shared.settled(record).then(async () => {
+      const current = await this.read(record.id);
+      // It was asked for this version, too.
+      if (current !== undefined) shared.mayBeBehind(current);
+      return current;
+    });
   }
 
   #found(record: Found, call: Call): TaskRecord {

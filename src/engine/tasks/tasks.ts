@@ -8,8 +8,11 @@ import type { JsonRpcResponse } from '../../protocol/json-rpc.ts';
 import type { Json, LogLevel, ToolResult } from '../../protocol/model.ts';
 import { encodeCreatedTask, type TaskView } from '../../protocol/revisions/tasks.ts';
 import type { ToolEntry } from '../catalog.ts';
-import type { Call, CallServer, LoadedTasks, RecordedInput } from '../contract.ts';
+import type { Call, CallChannel, CallServer, LoadedTasks, RecordedInput } from '../contract.ts';
+import type { Bus } from '../ports.ts';
 import { admit } from './admission.ts';
+import { answerInputs, takeResponse } from './answer-inputs.ts';
+import { ChangesByOthers } from './changes-by-others.ts';
 import { ownerOf } from './declared-tasks.ts';
 import { callFacade, encodeHandle } from './facade.ts';
 import type { FacadeTool } from './facade-tools.ts';
@@ -17,9 +20,9 @@ import { followTasks } from './follow-tasks.ts';
 import { createMemoryTaskStore } from './memory-store.ts';
 import { newRecord } from './new-record.ts';
 import { sealTasks } from './sealed-store.ts';
+import { SharedTasks } from './shared-tasks.ts';
 import { eventTypes, type ObservedServer, TaskEvents } from './task-events.ts';
-import { TaskFollowers } from './task-followers.ts';
-import { errorResponse } from './task-inputs.ts';
+import { type HandlerMessage, TaskFollowers } from './task-followers.ts';
 import {
   defaultTaskLimits,
   type ExternalState,
@@ -28,7 +31,6 @@ import {
   type TasksOptions,
 } from './task-options.ts';
 import { TaskReader } from './task-reader.ts';
-import { isOpen } from './task-record.ts';
 import { externalOutcome, type RecoveryServer, TaskRecovery } from './task-recovery.ts';
 import type { Created, RunHost, TaskRun } from './task-run.ts';
 import { TaskRunner } from './task-runner.ts';
@@ -41,14 +43,16 @@ import { ToolSlots } from './tool-slots.ts';
 export interface TasksServer extends CallServer, RecoveryServer, ObservedServer {
   readonly identity: { readonly name: string };
   readonly hasKey: boolean;
+  /** Of the ids of requests to clients. */
+  readonly idPrefix: string;
+  /** Undefined without a bus. */
+  readonly shared: { readonly bus: Bus } | undefined;
 }
 
 /** How often the outcome of a task is written again when the store fails, and the pauses between. */
 const retryPausesMs = [200, 1_000, 3_000];
 /** How long a store may take longer than the handlers when a server closes. */
 const storeGraceMs = 3_000;
-/** How often a task is read although other processes report their changes. */
-const refreshEveryMs = 15_000;
 
 export class Tasks implements LoadedTasks, RunHost {
   readonly server: TasksServer;
@@ -58,6 +62,8 @@ export class Tasks implements LoadedTasks, RunHost {
   readonly service: string;
   readonly views: TaskViews;
   readonly followers: TaskFollowers;
+  /** Undefined without a bus, or if tasks are in the memory of this process. */
+  readonly shared: SharedTasks | undefined;
   readonly events: TaskEvents;
   readonly runner: TaskRunner;
   readonly runs = new Map<string, TaskRun>();
@@ -65,9 +71,8 @@ export class Tasks implements LoadedTasks, RunHost {
   readonly #slots = new ToolSlots();
   readonly #space: TaskSpace;
   readonly #reader = new TaskReader(this);
-  readonly #unwatch: (() => void) | undefined;
+  readonly #others: ChangesByOthers;
   #hasStored = false;
-  #refreshedAtMs = Date.now();
 
   constructor(server: TasksServer, options: TasksOptions) {
     this.server = server;
@@ -78,10 +83,15 @@ export class Tasks implements LoadedTasks, RunHost {
     this.service = options.service ?? server.identity.name;
     this.#space = new TaskSpace(this.store, this.limits);
     this.views = new TaskViews(server.catalog.tools);
-    this.followers = new TaskFollowers((record) => this.view(record));
+    this.followers = new TaskFollowers(
+      (record) => this.view(record),
+      () => server.idPrefix,
+    );
+    if (this.store.durable && server.shared !== undefined) this.shared = new SharedTasks(this, server.shared.bus);
+    this.followers.shared = this.shared;
     this.events = new TaskEvents(server);
     this.#recovery = new TaskRecovery(this, server);
-    const holder = toBase64Url(crypto.getRandomValues(new Uint8Array(12)));
+    const id = toBase64Url(crypto.getRandomValues(new Uint8Array(12)));
     const isNeeded = (): boolean => this.#hasStored || this.runs.size > 0;
     this.runner = new TaskRunner(
       {
@@ -91,14 +101,17 @@ export class Tasks implements LoadedTasks, RunHost {
         logger: server.logger,
         isNeeded,
         runs: this.runs,
-        resume: (record) => this.#recovery.resume(record),
+        resume: (record) => {
+          void this.shared?.changed(record);
+          this.#recovery.resume(record);
+        },
         expire: (record) => this.#expire(record),
         extend: () => this.#extend(),
         refresh: () => this.#refresh(),
       },
-      holder,
+      this.shared?.holder(id) ?? id,
     );
-    this.#unwatch = this.store.watch?.((id) => this.#onRemoteChange(id));
+    this.#others = new ChangesByOthers(this);
     this.runner.wake();
   }
 
@@ -171,11 +184,19 @@ export class Tasks implements LoadedTasks, RunHost {
     return this.#slots.take(entry.key, entry.task?.concurrency ?? Number.POSITIVE_INFINITY);
   }
 
-  async write(record: TaskRecord, changes: readonly TaskChange[]): Promise<TaskRecord | undefined> {
+  write(record: TaskRecord, changes: readonly TaskChange[]): Promise<TaskRecord | undefined> {
+    const writing = this.#write(record, changes);
+    this.shared?.writing(record.id, writing);
+    return writing;
+  }
+
+  async #write(record: TaskRecord, changes: readonly TaskChange[]): Promise<TaskRecord | undefined> {
     const isEnd = changes.some(({ type }) => type === 'end');
     for (let attempt = 0; ; attempt++) {
       try {
-        return this.#applied(await this.store.change(record.id, { fence: record.fence }, changes), changes);
+        const changed = this.#applied(await this.store.change(record.id, { fence: record.fence }, changes), changes);
+        if (changed !== undefined) void this.shared?.changed(changed);
+        return changed;
       } catch (error) {
         const pauseMs = isEnd ? retryPausesMs[attempt] : undefined;
         if (pauseMs === undefined) throw error;
@@ -189,7 +210,10 @@ export class Tasks implements LoadedTasks, RunHost {
     const changed = await this.store.change(id, {}, changes).catch((cause: unknown) => {
       throw wireErrors.tasksUnavailable(cause);
     });
-    return this.#applied(changed, changes, peer);
+    const applied = this.#applied(changed, changes, peer);
+    // The next request may be for another process.
+    if (applied !== undefined) await this.shared?.confirmed(applied);
+    return applied;
   }
 
   #applied(
@@ -198,7 +222,7 @@ export class Tasks implements LoadedTasks, RunHost {
     peer?: Peer,
   ): TaskRecord | undefined {
     if (typeof changed === 'string') return undefined;
-    this.#changed(changed);
+    this.changed(changed);
     for (const change of changes) {
       const key = change.type === 'answer-input' ? { key: change.key } : {};
       this.events.emit({
@@ -212,7 +236,7 @@ export class Tasks implements LoadedTasks, RunHost {
   }
 
   /** Shows a change to everything in this process that it concerns. */
-  #changed(record: TaskRecord): void {
+  changed(record: TaskRecord): void {
     this.runs.get(record.id)?.update(record);
     this.followers.changed(record);
   }
@@ -274,37 +298,24 @@ export class Tasks implements LoadedTasks, RunHost {
   }
 
   /** Takes responses to input requests. Those that nothing waits for are ignored. */
-  async answerInputs(record: TaskRecord, responses: { readonly [key: string]: unknown }, peer?: Peer): Promise<void> {
-    const wanted = record.inputs.filter((input) => isOpen(input) && Object.hasOwn(responses, input.key));
-    if (wanted.length === 0) return;
-    const changes = wanted.map(
-      ({ key }): TaskChange => ({ type: 'answer-input', key, response: responses[key] as Json }),
-    );
-    const { maxRecordedLength } = this.limits;
-    const length = JSON.stringify([record.inputs, record.steps, changes]).length;
-    if (length > maxRecordedLength) {
-      throw wireErrors.invalidParams(`the responses must have at most ${maxRecordedLength} characters`);
-    }
-    await this.change(record.id, changes, peer);
+  answerInputs(record: TaskRecord, responses: { readonly [key: string]: unknown }, peer?: Peer): Promise<void> {
+    return answerInputs(this, record, responses, peer);
   }
 
   respond(response: JsonRpcResponse, peer: Peer): void {
-    const sent = this.followers.take(response);
-    if (sent === undefined) return;
-    this.#respond(sent, response, peer).catch((error: unknown) => {
-      this.server.logger?.error('an input response could not be stored', { task: sent.task, error });
-    });
+    takeResponse(this, response, peer);
   }
 
-  async #respond(sent: { task: string; key: string }, response: JsonRpcResponse, peer: Peer): Promise<void> {
-    const record = await this.#reader.read(sent.task);
-    // A response of another caller is ignored, and the request stays open.
-    if (record === undefined || record.owner !== ownerOf(peer)) return this.followers.putBack(response, sent);
-    const { result, error } = response;
-    await this.answerInputs(record, { [sent.key]: error === undefined ? result : errorResponse(error) }, peer);
+  read(id: string): TaskRecord | undefined | Promise<TaskRecord | undefined> {
+    return this.#reader.read(id);
   }
 
   routesChanged(): void {
+    this.followers.deliverSoon();
+  }
+
+  streamChanged(channel: CallChannel, isOpened: boolean): void {
+    this.followers.streamChanged(channel, isOpened);
     this.followers.deliverSoon();
   }
 
@@ -317,11 +328,16 @@ export class Tasks implements LoadedTasks, RunHost {
   }
 
   sendProgress(record: TaskRecord, progress: number, total: number | undefined, message: string | undefined): void {
-    this.followers.progress(record, progress, total, message);
+    this.#sendMessage(record, ['progress', progress, total ?? null, message ?? null]);
   }
 
   sendLog(record: TaskRecord, level: LogLevel, logger: string | undefined, data: unknown): void {
-    this.followers.log(record, level, logger, data);
+    this.#sendMessage(record, ['log', level, logger ?? null, data as Json]);
+  }
+
+  #sendMessage(record: TaskRecord, message: HandlerMessage): void {
+    this.followers.handlerMessage(record.id, message);
+    this.shared?.send(record, message);
   }
 
   async #expire(record: TaskRecord): Promise<void> {
@@ -344,38 +360,23 @@ export class Tasks implements LoadedTasks, RunHost {
 
   async #refresh(): Promise<void> {
     this.followers.deliverAll();
-    if (!this.store.durable) {
-      this.#hasStored = (await this.store.count()).kept > 0;
-      return;
-    }
-    const nowMs = Date.now();
-    if (this.#unwatch !== undefined && nowMs - this.#refreshedAtMs < refreshEveryMs) return;
-    this.#refreshedAtMs = nowMs;
-    for (const id of new Set([...this.runs.keys(), ...this.followers.ids])) await this.#readAgain(id);
+    if (this.store.durable) await this.#others.refresh();
+    else this.#hasStored = (await this.store.count()).kept > 0;
   }
 
-  /** Another process may have changed a task. */
-  #onRemoteChange(id: string): void {
-    if (this.runs.has(id) || this.followers.has(id)) {
-      this.#readAgain(id).catch((error: unknown) => {
-        this.server.logger?.warn('a task could not be read', { task: id, error });
-      });
-    } else this.#recovery.mayBeDue();
+  mayBeDue(): void {
+    this.#recovery.mayBeDue();
   }
 
-  async #readAgain(id: string): Promise<void> {
-    const record = await this.store.read(id);
-    if (record === undefined) return this.runs.get(id)?.stop('lease-lost');
-    const run = this.runs.get(id);
-    const isNew = run !== undefined && record.cancelRequestedAtMs !== undefined && !run.signal.aborted;
-    this.#changed(record);
-    if (isNew && record.phase !== 'ended') this.graceOf(record);
+  readAgain(id: string): Promise<void> {
+    return this.#others.readAgain(id);
   }
 
   /** Ends the tasks of this process, or gives them to others. */
   async close(): Promise<void> {
     this.runner.stopClaiming();
-    this.#unwatch?.();
+    this.#others.close();
+    this.shared?.close();
     if (this.store.durable) {
       const longestMs = this.limits.closeGraceMs + storeGraceMs;
       await Promise.race([

@@ -235,10 +235,10 @@ export class RedisTasks implements TaskStore {
     };
   }
 
-  /** Tells the other processes, once for all changes of this turn. */
+  /** Tells the other processes, once for all changes of this turn. If none listens here, none does there: they run the same program. */
   #tell(id: string): void {
     const bus = this.#bus;
-    if (bus === undefined) return;
+    if (bus === undefined || this.#listeners.size === 0) return;
     if (this.#changed.size === 0) {
       queueMicrotask(() => {
         const ids = [...this.#changed];
