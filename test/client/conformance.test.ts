@@ -1,12 +1,23 @@
 // The official suite checks our client on every transport it knows, sign-in and its extensions included.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { complaints } from '../conformance/outcome.ts';
 import { type ClientSuiteOptions, runClientSuite, type SuiteRun } from '../conformance/run-suite.ts';
 
-const driver = fileURLToPath(new URL('../conformance/client-driver.mjs', import.meta.url));
-const command = `${process.execPath} ${driver}`;
+const path = (name: string): string => fileURLToPath(new URL(`../conformance/${name}`, import.meta.url));
 const timeout = 400_000;
+
+let driver: ChildProcess;
+let command = '';
+beforeAll(async () => {
+  driver = spawn(process.execPath, [path('client-driver.mjs'), '--serve'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [port] = await once(createInterface({ input: driver.stdout as NodeJS.ReadableStream }), 'line');
+  command = `bash ${path('client-request.sh')} ${port}`;
+});
+afterAll(() => driver?.kill());
 
 /** The suite starts all clients at once and measures some of them by the clock: scenarios that fail run once more, one at a time. */
 async function runSuite(options: Omit<ClientSuiteOptions, 'command'>): Promise<SuiteRun> {

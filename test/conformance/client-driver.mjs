@@ -1,36 +1,47 @@
 // The client the official suite checks: `node client-driver.mjs <url>`, with the scenario in the environment. Does what a
-// scenario asks for through the public API of the build.
-import { connect, createAuthorizer, createHookRedirector, followRedirect } from '../../dist/client.js';
+// scenario asks for through the public API of the build. `node client-driver.mjs --serve` prints a port and does so for each
+// client-request.sh that connects to it: a process for each scenario takes longer to start than the scenario.
+import { createServer } from 'node:net';
+import { connect, createAuthorizer, createHookRedirector, EraCache, followRedirect } from '../../dist/client.js';
 
-const url = process.argv[2] ?? '';
-const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? '';
-const wire = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION;
-const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
+/**
+ * @typedef {object} Scenario
+ * @property {string} url of the server
+ * @property {string} name
+ * @property {string | undefined} wire the revision that is checked
+ * @property {any} context what the scenario says about the client
+ */
 
-/** Which revisions may be spoken: exactly the newest, or any with a handshake up to the one that is checked. */
-function revisionOptions() {
+/**
+ * Which revisions may be spoken: exactly the newest, or any with a handshake up to the one that is checked.
+ * @param {Scenario} scenario
+ */
+function revisionOptions({ wire }) {
   if (wire === undefined) return {};
   if (wire >= '2026-07-28') return { revision: wire };
   const handshakes = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
   return { revision: 'handshake', revisions: handshakes.filter((each) => each <= wire) };
 }
 
-const { client_id: clientId, client_secret: clientSecret } = context;
-
-/** What single scenarios say about the client's identity and grant. */
+/**
+ * What single scenarios say about the client's identity and grant.
+ * @type {Record<string, (context: any) => object>}
+ */
 const identities = {
   'auth/basic-cimd': () => ({ clientMetadataUrl: 'https://conformance-test.local/client-metadata.json' }),
-  'auth/pre-registration': () => ({ client: { clientId, clientSecret, issuer: context.issuer } }),
-  'auth/client-credentials-basic': () => ({
-    grant: { kind: 'client-credentials' },
-    client: { clientId, clientSecret },
+  'auth/pre-registration': (context) => ({
+    client: { clientId: context.client_id, clientSecret: context.client_secret, issuer: context.issuer },
   }),
-  'auth/client-credentials-jwt': () => ({
+  'auth/client-credentials-basic': (context) => ({
     grant: { kind: 'client-credentials' },
-    client: { clientId, privateKey: context.private_key_pem, algorithm: context.signing_algorithm },
+    client: { clientId: context.client_id, clientSecret: context.client_secret },
   }),
-  'auth/enterprise-managed-authorization': () => ({
-    client: { clientId, clientSecret },
+  'auth/client-credentials-jwt': (context) => ({
+    grant: { kind: 'client-credentials' },
+    client: { clientId: context.client_id, privateKey: context.private_key_pem, algorithm: context.signing_algorithm },
+  }),
+  'auth/enterprise-managed-authorization': (context) => ({
+    client: { clientId: context.client_id, clientSecret: context.client_secret },
     grant: {
       kind: 'enterprise',
       subjectToken: context.idp_id_token,
@@ -41,16 +52,20 @@ const identities = {
       },
     },
   }),
-  'auth/wif-jwt-bearer': () => ({ client: { clientId }, grant: { kind: 'workload', assertion: context.valid_jwt } }),
+  'auth/wif-jwt-bearer': (context) => ({
+    client: { clientId: context.client_id },
+    grant: { kind: 'workload', assertion: context.valid_jwt },
+  }),
 };
 
-const authorizer = () =>
+/** @param {Scenario} scenario */
+const authorizer = ({ url, name, wire, context }) =>
   createAuthorizer({
     server: url,
     clientName: 'conformance',
     ...(wire === undefined ? {} : { protocolVersion: wire }),
     redirector: createHookRedirector('http://localhost:3000/callback', followRedirect()),
-    ...identities[scenario]?.(),
+    ...identities[name]?.(context),
   });
 
 const handlers = {
@@ -67,7 +82,7 @@ async function everything(client) {
   for (const { name } of await client.listPrompts()) await client.getPrompt(name, {});
 }
 
-/** @type {Record<string, (client: import('../../src/client/index.ts').Client) => Promise<unknown>>} */
+/** @type {Record<string, (client: import('../../src/client/index.ts').Client, context: any) => Promise<unknown>>} */
 const scenarios = {
   initialize: (client) => client.listTools(),
   tools_call: async (client) => {
@@ -78,7 +93,7 @@ const scenarios = {
   'sse-retry': (client) => client.callTool('test_reconnection', {}),
   'request-metadata': (client) => client.listTools(),
   'http-standard-headers': everything,
-  'http-custom-headers': async (client) => {
+  'http-custom-headers': async (client, context) => {
     await client.listTools();
     for (const { name, arguments: args } of context.toolCalls ?? []) await client.callTool(name, args);
   },
@@ -98,20 +113,56 @@ const authorized = async (/** @type {import('../../src/client/index.ts').Client}
   await client.listTools({ cache: 'refresh' });
 };
 
-/** @type {import('../../src/client/index.ts').Client | undefined} */
-let client;
-try {
-  const isAuth = scenario.startsWith('auth/');
-  client = await connect(url, {
-    client: { name: 'mooring-conformance', version: '1.0.0' },
-    handlers,
-    ...revisionOptions(),
-    ...(isAuth ? { authorizer: authorizer() } : {}),
+/**
+ * The exit code.
+ * @param {Scenario} scenario
+ */
+async function run(scenario) {
+  /** @type {import('../../src/client/index.ts').Client | undefined} */
+  let client;
+  try {
+    const isAuth = scenario.name.startsWith('auth/');
+    client = await connect(scenario.url, {
+      client: { name: 'mooring-conformance', version: '1.0.0' },
+      handlers,
+      // A later scenario may have the port of an earlier one.
+      eraCache: new EraCache(),
+      ...revisionOptions(scenario),
+      ...(isAuth ? { authorizer: authorizer(scenario) } : {}),
+    });
+    const steps = scenarios[scenario.name] ?? (isAuth ? authorized : (each) => each.listTools());
+    await steps(client, scenario.context);
+    return 0;
+  } catch (error) {
+    console.error(error instanceof Error ? `${error.name}: ${error.message}` : error);
+    return 1;
+  } finally {
+    await client?.close();
+  }
+}
+
+/** @param {readonly (string | undefined)[]} words the URL, the scenario, its revision and its context */
+function scenarioOf([url = '', name = '', wire, context]) {
+  return { url, name, wire: wire || undefined, context: JSON.parse(context || '{}') };
+}
+
+if (process.argv[2] === '--serve') {
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    let text = '';
+    socket.setEncoding('utf8').on('error', () => {});
+    socket.on('data', async (chunk) => {
+      text += chunk;
+      const lines = text.split('\n');
+      // The last one ends with a line break too, and nothing follows.
+      if (lines.length === 5) socket.end(`${await run(scenarioOf(lines))}\n`);
+    });
   });
-  await (scenarios[scenario] ?? (isAuth ? authorized : (each) => each.listTools()))(client);
-} catch (error) {
-  console.error(error instanceof Error ? `${error.name}: ${error.message}` : error);
-  process.exitCode = 1;
-} finally {
-  await client?.close();
+  server.listen(0, '127.0.0.1', () => {
+    const address = server.address();
+    console.log(typeof address === 'object' ? address?.port : '');
+  });
+} else {
+  const env = process.env;
+  const { MCP_CONFORMANCE_SCENARIO: name, MCP_CONFORMANCE_PROTOCOL_VERSION: wire } = env;
+  process.exitCode = await run(scenarioOf([process.argv[2], name, wire, env.MCP_CONFORMANCE_CONTEXT]));
 }

@@ -2,10 +2,10 @@
 // What counts as passing is decided in outcome.ts; starting the server under test is the caller's business.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+
+import { suiteProgram } from './suite-program.ts';
 
 export type SpecVersion = '2025-03-26' | '2025-06-18' | '2025-11-25' | '2026-07-28';
 
@@ -49,13 +49,6 @@ export interface ClientSuiteOptions extends RunOptions {
   readonly suite?: 'all' | 'core' | 'extensions' | 'backcompat' | 'auth' | 'metadata' | 'draft';
 }
 
-const here = dirname(fileURLToPath(import.meta.url));
-const hook = join(here, 'node20-hook.mjs');
-const entry = join(
-  dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')),
-  'dist/index.js',
-);
-
 /** Checks the server behind a Streamable HTTP URL. */
 export function runServerSuite(options: ServerSuiteOptions): Promise<SuiteRun> {
   return runSuite('server', ['--url', options.url], options.suite ?? 'all', options);
@@ -93,7 +86,7 @@ type Side = 'server' | 'client';
 async function runProcess(side: Side, args: string[], timeLimitMs: number, only?: string): Promise<SuiteRun> {
   const folder = await mkdtemp(join(tmpdir(), 'conformance-'));
   try {
-    const child = spawn(process.execPath, ['--import', hook, entry, side, ...args, '-o', folder], {
+    const child = spawn(process.execPath, [await suiteProgram(), side, ...args, '-o', folder], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const { output, ended } = await collect(child, timeLimitMs);
