@@ -7,7 +7,7 @@ import { isFullRun } from '../support/full.ts';
 
 const script = fileURLToPath(new URL('fixtures/rounds.mjs', import.meta.url));
 
-const rounds = isFullRun ? 1000 : 100;
+const rounds = isFullRun ? 1000 : 50;
 
 interface Look {
   readonly heap: number;

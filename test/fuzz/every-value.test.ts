@@ -13,7 +13,7 @@ import { openStdio, openWebSocket, patienceMs, probe, startHttp, type Target } f
 /** How many messages make a case: one that is answered wrongly is looked for among these. */
 const messagesPerCase = 12;
 
-/** By default each message goes to a part of the targets, and each target gets a part of the messages. */
+/** By default each message goes to a part of the targets or paths, and each of those gets a part of the messages. */
 const parts = isFullRun ? 1 : 3;
 let targets = 0;
 
@@ -102,11 +102,14 @@ const odd = ['null', '[]', '{"toString":1}'];
 
 /** What is wrong with the answers to all of them; nothing, one hopes. */
 async function sweepPaths(port: number): Promise<string[]> {
+  let turn = 0;
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
   const flaws: string[] = [];
   for (const path of paths) {
     for (const method of methods) {
-      const bodies = [undefined, ...(method === 'POST' ? jsonValues : odd)];
+      const part = turn++ % parts;
+      const values = method === 'POST' ? jsonValues.filter((_, at) => at % parts === part) : odd;
+      const bodies = [undefined, ...values];
       const asked = bodies.map(async (body) => {
         const flaw = await ask(port, agent, method, path, body);
         if (flaw !== undefined) flaws.push(`${method} ${path} with ${body?.slice(0, 80)}: ${flaw}`);

@@ -8,7 +8,7 @@ import { startScheduleProgram } from './support/program.ts';
 const closers = useClosers(afterAll);
 const principals = Array.from({ length: 10 }, (_, n) => `principal${n}`);
 const token = (client: number): string => `${principals[client % 10]}-token-${'x'.repeat(20)}`;
-const calls = Number(process.env['MOORING_CROSSTALK_CALLS'] ?? (isFullRun ? 20_000 : 5_000));
+const calls = Number(process.env['MOORING_CROSSTALK_CALLS'] ?? (isFullRun ? 20_000 : 1_500));
 
 test(`${calls} mixed calls of ten principals with two workers: each receives its own`, {
   timeout: 300_000,

@@ -8,7 +8,7 @@ import { Random } from './support/random.ts';
 import { runSchedule } from './support/schedule.ts';
 import { InProcessTopology, WorkersTopology } from './support/topology.ts';
 
-const count = Number(process.env['MOORING_SEEDS'] ?? (isFullRun ? 100 : 10));
+const count = Number(process.env['MOORING_SEEDS'] ?? (isFullRun ? 100 : 6));
 const only = process.env['MOORING_SEED'];
 const seeds = only === undefined ? Array.from({ length: count }, (_, n) => n + 1) : [Number(only)];
 
@@ -32,7 +32,7 @@ test('no schedule violates the model of its sessions', { timeout: 30_000 + seeds
 
 test('nor does one with the workers of the program', { timeout: 180_000 }, async () => {
   // Few for one program: it ends when its workers fail again and again.
-  const few = seeds.slice(0, isFullRun ? 3 : 2);
+  const few = seeds.slice(0, isFullRun ? 3 : 1);
   const topology = await WorkersTopology.start(2);
   try {
     for (const seed of few) await runSchedule(seed, topology, { kills: 1 });

@@ -116,10 +116,12 @@ const backEnds: readonly (readonly [name: string, generateAfter: number])[] = [
   ['closures', Number.POSITIVE_INFINITY],
   ['generated code', 0],
 ];
-const runs = pairsOf(Object.keys(attacks), backEnds);
+const runs = pairsOf(Object.keys(attacks), [...backEnds.map(([name]) => name), 'ajv']);
 
 describe.each(Object.entries(attacks))('%s', (name, [schema, value]) => {
-  test.each(runs.filter(([attack]) => attack === name).map(([, backEnd]) => backEnd))(
+  const isTried = (backEnd: string): boolean => runs.some(([attack, other]) => attack === name && other === backEnd);
+
+  test.each(backEnds.filter(([backEnd]) => isTried(backEnd)))(
     'are validated by %s in a bounded time',
     async (_backEnd, generateAfter) => {
       const { plan } = await timed(() => parseSchema(schema, 'test'));
@@ -130,7 +132,7 @@ describe.each(Object.entries(attacks))('%s', (name, [schema, value]) => {
     },
   );
 
-  test('are validated by ajv in a bounded time, or rejected because of the schema', async () => {
+  test.runIf(isTried('ajv'))('are validated by ajv in a bounded time, or rejected because of the schema', async () => {
     const json = { ...schema, unevaluatedProperties: true };
     const outcome = await timed(async (): Promise<Validation | SchemaError> => {
       try {

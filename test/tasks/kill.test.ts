@@ -197,13 +197,15 @@ test('the task of a killed process is taken over when its lease has ended by its
 test('killed while it deletes expired tasks: none is deleted in part', { timeout: 120_000 }, async () => {
   const site = new Site();
   const data = await openDataFolder(site.folder, { pollMs: 0, backupAfterMs: 0 });
-  const records = Array.from({ length: 3_000 }, () => taskRecord({ arguments: { text: 'x'.repeat(500) } }));
+  const records = Array.from({ length: isFullRun ? 3_000 : 1_500 }, () =>
+    taskRecord({ arguments: { text: 'x'.repeat(500) } }),
+  );
   await Promise.all(records.map((record) => data.tasks.create(record)));
   const end = { type: 'end', outcome: { type: 'cancelled' }, expiresAtMs: 1 } as const;
   await Promise.all(records.map(({ id }) => data.tasks.change(id, {}, [end])));
   await data.close();
   let left = records.length;
-  for (const afterMs of [0, 5, 10, 20, 40, 80]) {
+  for (const afterMs of isFullRun ? [0, 5, 10, 20, 40, 80] : [0, 10, 40]) {
     const killed = site.start('sweep', { AFTER_MS: String(afterMs) });
     expect(await killed.exited).toBe('SIGKILL');
     const db = await connectSqlite(join(site.folder, 'mooring.db'));

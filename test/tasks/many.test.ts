@@ -13,7 +13,7 @@ import { TestClient } from '../support/test-client.ts';
 const capabilities = { elicitation: { form: {} }, extensions: { 'io.modelcontextprotocol/tasks': {} } };
 const peerOf = (id: string) => ({ transport: 'memory', principal: { id } }) as const;
 
-const many = isFullRun ? 10_000 : 2_500;
+const many = isFullRun ? 10_000 : 1_000;
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
