@@ -2,7 +2,9 @@
 // TypeDoc would be the usual tool; it needs the JavaScript API of TypeScript 6 and older, which TypeScript 7 does not have.
 // Declarations come from tsc, and are parsed by the parser of the bundler.
 //
-//   node scripts/api-docs.mjs [--outdir DIR]
+//   node scripts/api-docs.mjs [--outdir DIR] [--types DIR]
+//
+// --types: declarations that tsc has written already, such as those of a build.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,9 +14,9 @@ import { parseArgs } from 'node:util';
 import { parseSync } from 'rolldown/utils';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
-const { values } = parseArgs({ options: { outdir: { type: 'string' } } });
+const { values } = parseArgs({ options: { outdir: { type: 'string' }, types: { type: 'string' } } });
 const outdir = resolve(values.outdir ?? join(root, 'docs/reference/api'));
-const types = mkdtempSync(join(tmpdir(), 'mooring-types-'));
+const types = values.types ?? mkdtempSync(join(tmpdir(), 'mooring-types-'));
 
 /** Entry points by page; `module` is what a user imports. */
 const packs = readdirSync(join(root, 'src/packs')).filter((name) =>
@@ -222,10 +224,12 @@ function section(name, item, links) {
 }
 
 try {
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  execFileSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', types], {
-    stdio: 'inherit',
-  });
+  if (values.types === undefined) {
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    execFileSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', types], {
+      stdio: 'inherit',
+    });
+  }
   const entries = pages.map((page) => ({ ...page, items: exportsOf(join(types, `${page.entry}.d.ts`)) }));
   const sorted = (members) => members.sort((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1));
   const exportedItems = new Set(entries.flatMap(({ items }) => [...items.values()].map(({ item }) => item)));
@@ -276,5 +280,5 @@ try {
   ];
   writeFileSync(join(outdir, 'README.md'), `${index.join('\n\n')}\n`);
 } finally {
-  rmSync(types, { recursive: true, force: true });
+  if (values.types === undefined) rmSync(types, { recursive: true, force: true });
 }

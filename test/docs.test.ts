@@ -91,7 +91,13 @@ test('every file that the page about the architecture names exists', () => {
 
 test('the API reference is current; `npm run docs:api` writes it', { timeout: 120_000 }, () => {
   const fresh = join(root, '.tmp/api');
-  execFileSync(process.execPath, [join(root, 'scripts/api-docs.mjs'), '--outdir', fresh]);
+  execFileSync(process.execPath, [
+    join(root, 'scripts/api-docs.mjs'),
+    '--outdir',
+    fresh,
+    '--types',
+    join(root, 'dist'),
+  ]);
   const folder = join(root, 'docs/reference/api');
   expect(readdirSync(fresh).sort()).toEqual(readdirSync(folder).sort());
   for (const file of readdirSync(fresh)) {

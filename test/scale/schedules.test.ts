@@ -12,7 +12,7 @@ const count = Number(process.env['MOORING_SEEDS'] ?? (isFullRun ? 100 : 6));
 const only = process.env['MOORING_SEED'];
 const seeds = only === undefined ? Array.from({ length: count }, (_, n) => n + 1) : [Number(only)];
 
-test('no schedule violates the model of its sessions', { timeout: 30_000 + seeds.length * 5_000 }, async () => {
+test('no schedule violates the model of its sessions', { timeout: 60_000 + seeds.length * 5_000 }, async () => {
   const left = [...seeds];
   // Schedules mostly wait, so several run at the same time.
   const runOthers = async (): Promise<void> => {

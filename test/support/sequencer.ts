@@ -1,5 +1,6 @@
-// The order of test files. Files that mostly wait are spread among those that compute, so that they run at the same time. Files that
-// share their modules come last, since they are short, and together, since a worker is kept only for the next file of its project.
+// The order of test files. Files that mostly wait are spread among those that compute, so that they run at the same time, and so are
+// those with several servers and a database, so that they rarely do. Files of a project that share their modules are together, since a
+// worker is kept only for the next file of its project; unit tests come last, since they are short.
 
 import { relative } from 'node:path';
 import type { TestSpecification } from 'vitest/node';
@@ -27,18 +28,26 @@ const waiting = [
   'stores/redis-',
 ];
 
-const isWaiting = ({ moduleId }: TestSpecification): boolean => {
+const kinds = [waiting, ['scale/']];
+
+/** Which of these lists names the file; -1 for a file that computes. */
+function kindOf({ moduleId }: TestSpecification): number {
   const path = relative(`${import.meta.dirname}/..`, moduleId).replaceAll('\\', '/');
-  return waiting.some((start) => path.startsWith(start));
-};
+  return kinds.findIndex((starts) => starts.some((start) => path.startsWith(start)));
+}
+
+/** The same files, those of each kind at equal distances. */
+function spread(files: readonly TestSpecification[]): TestSpecification[] {
+  const lists = [-1, ...kinds.keys()].map((kind) => files.filter((file) => kindOf(file) === kind));
+  const placed = lists.flatMap((list) => list.map((file, at) => ({ file, place: (at + 0.5) / list.length })));
+  return placed.sort((a, b) => a.place - b.place).map(({ file }) => file);
+}
+
+const projects = ['system', 'program', 'library'];
 
 export class Sequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isolated = sorted.filter(({ project }) => project.config.isolate);
-    const shared = sorted.filter(({ project }) => !project.config.isolate);
-    const lists = [isolated.filter(isWaiting), isolated.filter((file) => !isWaiting(file))];
-    const placed = lists.flatMap((list) => list.map((file, at) => ({ file, place: at / list.length })));
-    return [...placed.sort((a, b) => a.place - b.place).map(({ file }) => file), ...shared];
+    return projects.flatMap((name) => spread(sorted.filter(({ project }) => project.name === name)));
   }
 }
