@@ -14,6 +14,8 @@ const maxParsedChars = 256 * 1024;
 const replacement = '[redacted]';
 /** The longest name of a secret that is not a member: `--token`, `Authorization`. */
 const maxNameChars = 64;
+/** Shorter texts are neither secrets nor names of secrets such as `pin`. */
+const minSecretChars = 3;
 const maxTexts = 4_000;
 /** A member of a JSON object whose value is a text. */
 const member = /"((?:[^"\\]|\\.){1,200})"\s*:\s*"(?:[^"\\]|\\.)*(?:"|$)/g;
@@ -80,6 +82,7 @@ export class Capture {
 
   /** Whether the text from `start` to `end` is neither a secret nor the name of one. */
   #isCleanText(json: string, start: number, end: number): boolean {
+    if (end - start < minSecretChars) return true;
     const text = json.slice(start, end);
     if (text.length > maxNameChars) {
       // Only names of members can be longer than that; the redactor decides about those.

@@ -67,12 +67,14 @@ export class Peers {
   /** Adds details that became known. */
   update(peer: FeedPeer, known: Partial<PeerInfo>): void {
     const { info } = peer;
-    const changed = (Object.keys(known) as (keyof PeerInfo)[]).some(
-      (key) => known[key] !== undefined && known[key] !== info[key],
-    );
-    if (!changed) return;
-    peer.info = { ...info, ...withoutUndefined(known) };
-    peer.version = ++this.#version;
+    for (const key in known) {
+      const value = known[key as keyof PeerInfo];
+      // Mostly, nothing is new: stateless clients describe themselves with every request.
+      if (value === undefined || value === info[key as keyof PeerInfo]) continue;
+      peer.info = { ...info, ...withoutUndefined(known) };
+      peer.version = ++this.#version;
+      return;
+    }
   }
 
   changedSince(version: number): PeerInfo[] {
