@@ -112,3 +112,19 @@ test('a message that cannot be written again counts as dropped', () => {
   expect(respond(1).requestEntry).toBe(2);
   expect(feed.ring.get(1)).toBeUndefined();
 });
+
+test('a server that does not know server/discover has not failed, but one that fails there has', () => {
+  const { feed, peer } = openFeed();
+  const outcomes = [-32601, -32000, -32603].map((code, id) => {
+    feed.record({ direction: 'in', peer, text: JSON.stringify({ jsonrpc: '2.0', id, method: 'server/discover' }) });
+    feed.record({ direction: 'out', peer, text: JSON.stringify({ jsonrpc: '2.0', id, error: { code, message: '' } }) });
+    return feed.ring.get(feed.last);
+  });
+  expect(outcomes).toMatchObject([
+    { outcome: 'unsupported', code: -32601 },
+    { outcome: 'unsupported', code: -32000 },
+    { outcome: 'rejected', code: -32603 },
+  ]);
+  feed.rates.tick(1, 0);
+  expect(feed.rates.now(0)).toMatchObject({ callsPerSecond: 3, errorsPerSecond: 1 });
+});

@@ -8,6 +8,16 @@ import { SlotSet } from '../protocol/slot-set.ts';
 import type { FeedEntry } from './api.ts';
 import { BoundedMap } from './bounded-map.ts';
 import type { Capture, CapturedText } from './capture.ts';
+import {
+  idOf,
+  isUnsupported,
+  type Json,
+  maxNameChars,
+  nameOf,
+  outcomeOf,
+  stateKey,
+  successes,
+} from './message-parts.ts';
 import { parseText } from './message-text.ts';
 import type { OpenRequest, OpenRequests } from './open-requests.ts';
 import { clientLabel, type FeedPeer, Peers } from './peers.ts';
@@ -46,9 +56,7 @@ const maxOpenRequests = 1_000;
 const maxOpen = 10_000;
 /** Stops states and tasks that are never used again from filling the memory. */
 const maxGroups = 2_000;
-const maxNameChars = 300;
 
-type Json = { readonly [key: string]: unknown };
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export class Feed {
@@ -336,12 +344,13 @@ export class Feed {
     if (method !== undefined) entry.method = method;
     if (name !== undefined) entry.name = name;
     if (group !== undefined) entry.group = group;
+    if (method === 'server/discover' && isUnsupported(entry)) entry.outcome = 'unsupported';
     entry.durationMs = Math.round((observedAt - request.atMs) * 1_000) / 1_000;
     if (isObject(result)) this.#rememberGroup(result, group);
     if (method === 'initialize' && isObject(result) && typeof result['protocolVersion'] === 'string') {
       this.peers.update(observation.peer, { revision: result['protocolVersion'].slice(0, 20) });
     }
-    if (asked === 'in') this.rates.add(entry.durationMs, entry.outcome !== 'ok' && entry.outcome !== 'input-required');
+    if (asked === 'in') this.rates.add(entry.durationMs, !successes.has(entry.outcome));
   }
 
   #rememberGroup(result: Json, group: string | undefined): void {
@@ -360,24 +369,5 @@ function openRequests(
 ): { readonly among: OpenRequests; readonly exchange: object | undefined } {
   return direction === 'out' ? { among: peer.requestsOut, exchange: undefined } : { among: peer.requestsIn, exchange };
 }
-
-function outcomeOf({ result, error }: Json): string {
-  if (error !== undefined) return 'rejected';
-  if (!isObject(result)) return 'ok';
-  if (result['isError'] === true) return 'failed';
-  return result['resultType'] === 'input_required' ? 'input-required' : 'ok';
-}
-
-function nameOf(params: Json): string | undefined {
-  const { name, uri, taskId, ref } = params;
-  const found = name ?? uri ?? taskId ?? (isObject(ref) ? (ref['name'] ?? ref['uri']) : undefined);
-  return typeof found === 'string' ? found.slice(0, maxNameChars) : undefined;
-}
-
-/** Long ids are cut, in requests and responses alike, so they still match. */
-const idOf = (id: unknown): unknown => (typeof id === 'string' ? id.slice(0, maxNameChars) : id);
-
-/** States can be long; their ends differ. */
-const stateKey = (state: string): string => `${state.length} ${state.slice(-128)}`;
 
 const opposite = (direction: FeedEntry['direction']): FeedEntry['direction'] => (direction === 'in' ? 'out' : 'in');

@@ -104,6 +104,15 @@ test('a response changes whether its row matches', () => {
   expect(keys(rows, 'is:error')).toEqual([1]);
 });
 
+test('a server that does not know a request with which a client probes it is no error', () => {
+  const rows = rowsOf(
+    entry(1, { method: 'server/discover' }),
+    response(2, 1, { outcome: 'unsupported', code: -32601 }),
+  );
+  expect([keys(rows, 'is:error'), keys(rows, 'is:ok'), keys(rows, 'code:-32601')]).toEqual([[], [1], [1]]);
+  expect(rows.errors).toBe(0);
+});
+
 test('a word without a meaning is named', () => {
   expect(parseFilter('is:blue ms>x').problems).toHaveLength(2);
 });

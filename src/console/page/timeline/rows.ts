@@ -193,11 +193,11 @@ export class Rows {
   }
 }
 
-const isErrorEntry = (entry: FeedEntry): boolean =>
-  entry.kind === 'invalid' || entry.code !== undefined || (entry.outcome !== undefined && !fine.has(entry.outcome));
+const isErrorEntry = ({ kind, outcome, code }: FeedEntry): boolean =>
+  kind === 'invalid' || (outcome === undefined ? code !== undefined : !fine.has(outcome));
 
 /** Outcomes that are not errors. */
-const fine = new Set(['ok', 'cancelled', 'input-required', 'input_required', 'task', 'accepted']);
+const fine = new Set(['ok', 'cancelled', 'input-required', 'input_required', 'unsupported', 'task', 'accepted']);
 
 export const isErrorRow = (row: Row): boolean =>
   isErrorEntry(row.entry) || (row.response !== undefined && isErrorEntry(row.response));
