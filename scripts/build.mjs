@@ -131,6 +131,7 @@ const groups = [
       'src/gateway/names/index.ts',
       'src/gateway/pins/index.ts',
       'src/gateway/catalog-cache.ts',
+      'src/gateway/clean-lists.ts',
     ],
   },
   {

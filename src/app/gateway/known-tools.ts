@@ -1,11 +1,14 @@
 // What a gateway would show, by its files and the stored lists: for commands while no gateway runs.
 
 import { createCatalogCache } from '../../gateway/catalog-cache.ts';
+import { cleanLists } from '../../gateway/clean-lists.ts';
 import type { GatewayConfig } from '../../gateway/config/gateway-config.ts';
 import { exposeView } from '../../gateway/names/index.ts';
 import { UsageError } from '../usage-error.ts';
 import { catalogFolder } from './data-files.ts';
 import type { ListedTool } from './running.ts';
+
+const noLists = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
 
 /** The tools of a view as last listed. `unknown`: servers that have never been connected. */
 export function knownTools(
@@ -18,9 +21,11 @@ export function knownTools(
   const cache = createCatalogCache(catalogFolder(dataDir));
   const unknown: string[] = [];
   const servers = config.servers.map((server) => {
-    const lists = cache.read(server.digest)?.lists;
-    if (lists === undefined && !server.disabled) unknown.push(server.name);
-    return { config: server, lists: lists ?? { tools: [], prompts: [], resources: [], resourceTemplates: [] } };
+    const known = cache.read(server.digest);
+    if (known === undefined && !server.disabled) unknown.push(server.name);
+    // As a gateway shows them: texts of servers may have hidden characters.
+    const lists = known === undefined ? noLists : (known.prepared?.cleaned ?? cleanLists(known.lists));
+    return { config: server, lists };
   });
   const tools = exposeView(view, servers).tools.map(({ slug, original, exposed, item }) => ({
     ...{ name: exposed, server: slug, original, title: item.title, description: item.description },

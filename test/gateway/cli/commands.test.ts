@@ -106,13 +106,15 @@ test('with several gateways a command says which one to choose', async () => {
   expect(await run('restart', 'files', '--pid', String(one.child.pid))).toMatchObject({ code: 0 });
 });
 
-test('tools are known from the last time while no gateway runs', async () => {
-  const config = writeConfig(home, { mcpServers: { files: serverEntry(home, 'files', [{ name: 'read' }]) } });
+test('tools are known from the last time while no gateway runs, without hidden characters', async () => {
+  const tools = [{ name: 'read', description: 'Rea\u202eds' }];
+  const config = writeConfig(home, { mcpServers: { files: serverEntry(home, 'files', tools) } });
   expect(await run('tools', '--config', config)).toMatchObject({ code: 0, stderr: expect.stringContaining('files') });
   const client = await connectStdio(home, ['--config', config]);
   await toolNames(client);
   await client.close();
   expect((await run('tools', '--config', config)).stdout).toContain('files__read');
+  expect((await runJson('tools', '--config', config)).tools).toMatchObject([{ description: 'Reads' }]);
 });
 
 test('a tool that changes is withheld with pin block, shown by diff, and usable again after accept', async () => {
