@@ -52,8 +52,8 @@ export interface SharedTasksHost {
   mayBeDue(): void;
 }
 
-/** How long a request waits for the process that runs its task. */
-const settleMs = 1_200;
+/** How long a request waits for the process that runs its task. One that was killed is usually noticed earlier. */
+const settleMs = 5_000;
 /** How often that process looks whether its handler has done more meanwhile. */
 const maxRounds = 20;
 /** How long after the creation of a task the processes that can reach its client have said so. */
@@ -246,7 +246,6 @@ export class SharedTasks implements SharedFollowers {
         followers.deliver(message.task);
         return undefined;
       case 'changed':
-        if (message.phase === 'ended') this.#forget(message.task);
         if (from !== this.#bus.process) this.#receiveChange(message);
         return undefined;
       case 'known':
@@ -271,12 +270,16 @@ export class SharedTasks implements SharedFollowers {
     const { runs, followers } = this.#host;
     const hasStream = session !== undefined && followers.hasStream(session.key);
     if (!this.#concerns(task) && !hasStream) {
+      if (phase === 'ended') this.#forget(task);
       if (phase !== 'running' && phase !== 'ended') this.#host.mayBeDue();
       return;
     }
     this.#queue(task, async () => {
       // Its outcome is only in the store.
-      if (phase === 'ended') return this.#host.readAgain(task);
+      if (phase === 'ended') {
+        await this.#host.readAgain(task);
+        return this.#forget(task);
+      }
       const state = (await this.#open(task, record)) as unknown as TaskRecord | undefined;
       if (state === undefined) return;
       if (hasStream) followers.addStream(state, session.key, session.isReady);
