@@ -17,7 +17,8 @@ interface DoctorCheck {
   readonly id: FindingId;
   readonly group: string;
   readonly name: string;
-  run(resolved: ResolvedSettings): Promise<CheckOutcome>;
+  /** `failed`: the checks before it that found an error. */
+  run(resolved: ResolvedSettings, failed: ReadonlySet<FindingId>): Promise<CheckOutcome>;
 }
 
 const ok = (detail: string): CheckOutcome => ({ severity: 'ok', detail, remedy: '' });
@@ -37,7 +38,7 @@ const doctorChecks: readonly DoctorCheck[] = [
   },
   { id: 'sqlite', group: 'Data', name: 'SQLite', run: async () => checkSqlite() },
   { id: 'redis', group: 'Data', name: 'Redis', run: checkConfiguredRedis },
-  { id: 'tasks', group: 'Data', name: 'tasks', run: async (resolved) => checkTasks(resolved) },
+  { id: 'tasks', group: 'Data', name: 'tasks', run: async (...given) => checkTasks(...given) },
   { id: 'audit-log', group: 'Data', name: 'audit log', run: checkAudit },
   { id: 'clipboard', group: 'Machine', name: 'clipboard', run: async () => checkClipboard() },
   { id: 'session-bus', group: 'Machine', name: 'session bus', run: async () => checkBus('session') },
@@ -47,8 +48,10 @@ const doctorChecks: readonly DoctorCheck[] = [
 
 /** Runs all checks in order. A check that throws is reported as broken. */
 export async function* checkMachine(resolved: ResolvedSettings, withSandbox = true): AsyncGenerator<DoctorFinding> {
+  const failed = new Set<FindingId>();
   for (const { id, group, name, run } of doctorChecks) {
-    const outcome = await run(resolved).catch((error: unknown) => broken((error as Error).message, ''));
+    const outcome = await run(resolved, failed).catch((error: unknown) => broken((error as Error).message, ''));
+    if (outcome.severity === 'error') failed.add(id);
     yield { id, group, name, ...outcome };
   }
   if (withSandbox) yield* checkSandbox();
@@ -144,8 +147,11 @@ async function checkSqlite(): Promise<CheckOutcome> {
   }
 }
 
-function checkTasks(resolved: ResolvedSettings): CheckOutcome {
+function checkTasks(resolved: ResolvedSettings, failed: ReadonlySet<FindingId>): CheckOutcome {
   const { dataDir, http, redis } = resolved.settings;
+  if (redis !== undefined && failed.has('redis')) {
+    return missing('not checked: they are in Redis, which cannot be used', 'Fix what is reported for Redis first.');
+  }
   if (redis !== undefined) return ok('in Redis, encrypted');
   if (!keepsTasks(resolved)) return ok('only in memory: they end with the server. --data DIR keeps them');
   return ok(http?.key === undefined ? `in ${dataDir}` : `in ${dataDir}, encrypted`);
