@@ -30,8 +30,26 @@ const library = [
   'test/transcripts/**/*.test.ts',
 ];
 
-/** Of the files in test/scale, those that need no time for themselves. */
-const light = ['test/scale/{changes,crosstalk,passed-connections,schedules,sessions,streams,transcripts}.test.ts'];
+/** Files that run the built program, or the library as a client, and leave nothing global changed. */
+const program = [
+  'test/{docs,docs-site,layering}.test.ts',
+  'test/attacks/{empty-settings,hostile-server,identity,keys,notes-store,own-files,reload,start}.test.ts',
+  'test/cli/**/*.test.ts',
+  'test/client/{conformance,connect-and-close,orphans,quiet-end,resumption,third-party*}.test.ts',
+  'test/conformance/**/*.test.ts',
+  'test/console/**/*.test.ts',
+  'test/doctor/**/*.test.ts',
+  'test/e2e/{http-continuation,stdio-load,stdio}.test.ts',
+  'test/fuzz/**/*.test.ts',
+  'test/gateway/cli/**/*.test.ts',
+  'test/gateway/{conformance,foreign-clients,foreign-servers,served}.test.ts',
+  'test/packs/clipboard/{displays,stdio}.test.ts',
+  'test/packs/data/kill.test.ts',
+  'test/packs/processes.test.ts',
+  'test/peers/**/*.test.ts',
+  'test/security/{conformance,entry-points,one-bad-request}.test.ts',
+  'test/soak/**/*.test.ts',
+];
 
 /** On a shared machine a test of several processes is run once more if it fails; the closing summary names it. */
 const retry = process.env['CI'] === 'true' ? 1 : 0;
@@ -43,24 +61,12 @@ export default defineConfig({
       { extends: true, test: { name: 'library', include: ['src/**/*.test.ts', ...library], isolate: false, retry } },
       {
         extends: true,
-        test: {
-          name: 'system',
-          include: ['test/*.test.ts', 'test/!(scale)/**/*.test.ts', ...light],
-          exclude: [...ignored, ...library],
-          retry,
-        },
+        test: { name: 'program', include: program, exclude: [...ignored, ...library], isolate: false, retry },
       },
-      // Several servers, a database and a load each, with time limits between them: last, and one file at a time.
+      // These measure their process, stop its clock, or have several servers in it: each file has a process of its own.
       {
         extends: true,
-        test: {
-          name: 'scale',
-          include: ['test/scale/**/*.test.ts'],
-          exclude: [...ignored, ...light],
-          maxWorkers: 1,
-          sequence: { groupOrder: 1 },
-          retry,
-        },
+        test: { name: 'system', include: ['test/**/*.test.ts'], exclude: [...ignored, ...library, ...program], retry },
       },
     ],
     // Only what hangs reaches it: a busy machine may stop a process for some seconds, several times in a test.
@@ -68,8 +74,8 @@ export default defineConfig({
     hookTimeout: 120_000,
     // The default of one second is too short on a busy machine.
     expect: { poll: { timeout: 20_000 } },
-    // For two processors: a third of the time a file waits. More at a time would only make each of them late.
-    maxWorkers: 3,
+    // For two processors: half of the time a file waits.
+    maxWorkers: 4,
     sequence: { sequencer: Sequencer },
     globalSetup: './test/support/prepare.ts',
     reporters: ['default', './test/support/summary-reporter.ts'],

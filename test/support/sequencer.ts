@@ -43,11 +43,13 @@ function spread(files: readonly TestSpecification[]): TestSpecification[] {
   return placed.sort((a, b) => a.place - b.place).map(({ file }) => file);
 }
 
-const projects = ['system', 'program', 'library'];
+/** Projects whose files share their modules, in the order in which they run, after those of the others. */
+const shared = ['program', 'library'];
 
 export class Sequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return projects.flatMap((name) => spread(sorted.filter(({ project }) => project.name === name)));
+    const isolated = sorted.filter(({ project }) => !shared.includes(project.name));
+    return [isolated, ...shared.map((name) => sorted.filter(({ project }) => project.name === name))].flatMap(spread);
   }
 }
