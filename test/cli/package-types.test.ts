@@ -46,7 +46,7 @@ beforeAll(() => {
     join(folder, 'entries.ts'),
     `${imports.join('\n')}\nexport const all = [${entries.map((_, i) => `entry${i}`)}];\n`,
   );
-}, 60_000);
+});
 
 function compile(options: object, files: readonly string[]): string {
   const compilerOptions = { target: 'es2023', strict: true, noEmit: true, ...options };
