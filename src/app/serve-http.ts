@@ -5,7 +5,7 @@ import type { StreamLogger } from '../logging/logger.ts';
 import { version } from '../protocol/version.ts';
 import type { AuditLog } from '../security/audit/index.ts';
 import { isLoopback } from '../transports/http/access.ts';
-import { type HttpOptions, type HttpServer, type MountedRoute, serveHttpOn } from '../transports/http.ts';
+import type { HttpOptions, HttpServer, MountedRoute } from '../transports/http.ts';
 import { announce, printSetup } from './announce.ts';
 import type { Authentication } from './authentication.ts';
 import type { ResolvedSettings } from './config/resolve.ts';
@@ -57,7 +57,8 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
     ...(worker === undefined ? { ownProcess: true, reload } : {}),
   };
   requireAuthentication(options);
-  const served: HttpServer = await serveHttpOn(worker?.listener, ready.server, options).catch((cause: unknown) => {
+  const { serveHttp } = await import('../transports/http/node/serve.ts');
+  const served: HttpServer = await serveHttp(ready.server, options, worker?.listener).catch((cause: unknown) => {
     throw explainListenError(cause, options);
   });
   if (worker === undefined) {

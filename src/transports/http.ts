@@ -1,9 +1,9 @@
 // The entry point of the HTTP transports: types, and functions that load the rest when they are first used, so that a
-// server on stdio does not load it.
+// server on stdio does not load it. Only src/index.ts imports the functions: if others did, they would be in a file of
+// their own, which every server would have to open.
 
 import type { SessionHost } from '../protocol/exchange.ts';
 import { loadOnce } from './http/load-once.ts';
-import type { Listener } from './http/node/listener.ts';
 import type { HttpServer } from './http/node/serve.ts';
 import type { NodeHandler } from './http/node/to-node-handler.ts';
 import type { EndpointOptions, HttpOptions } from './http/options.ts';
@@ -22,18 +22,9 @@ export type * from './http/options.ts';
  * @example
  * const { url, close } = await serveHttp(server, { port: 8000 });
  */
-export function serveHttp(host: SessionHost, options?: HttpOptions): Promise<HttpServer> {
-  return serveHttpOn(undefined, host, options);
-}
-
-/** Serves with the connections of a listener. Default: a port of this process. */
-export async function serveHttpOn(
-  listener: Listener | undefined,
-  host: SessionHost,
-  options?: HttpOptions,
-): Promise<HttpServer> {
-  const [{ serveHttp: serve }] = await Promise.all([import('./http/node/serve.ts'), host.prepare?.()]);
-  return serve(host, options, listener);
+export async function serveHttp(host: SessionHost, options?: HttpOptions): Promise<HttpServer> {
+  const { serveHttp: serve } = await import('./http/node/serve.ts');
+  return serve(host, options);
 }
 
 /**

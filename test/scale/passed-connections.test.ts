@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { PassedConnections } from '../../src/app/workers/passed-connections.ts';
 import type { FromWorker } from '../../src/app/workers/worker-messages.ts';
 import { createServer, type HttpOptions } from '../../src/index.ts';
-import { serveHttpOn } from '../../src/transports/http.ts';
+import { serveHttp } from '../../src/transports/http/node/serve.ts';
 import { createCertificate } from '../support/certificate.ts';
 import { useClosers } from '../support/closers.ts';
 import { EventReader, HttpTestClient, modernBody, modernHeaders } from '../support/http-client.ts';
@@ -51,7 +51,7 @@ async function start(options: HttpOptions = {}) {
       return 'held';
     },
   });
-  const http = await serveHttpOn(listener, server, { port: 0, ...options });
+  const http = await serveHttp(server, { port: 0, ...options }, listener);
   closers.push(() => http.close());
   const client = new HttpTestClient(port);
   closers.push(() => client.close());

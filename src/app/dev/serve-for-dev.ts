@@ -2,7 +2,7 @@
 
 import type { SessionHost } from '../../protocol/exchange.ts';
 import type { ExpiringStore } from '../../protocol/ports.ts';
-import { serveHttp } from '../../transports/http.ts';
+import { serveHttp } from '../../transports/http/node/serve.ts';
 import { createNodeSealer } from '../../transports/node-sealer.ts';
 import { type FrontMessage, type List, lists, type ServerMessage } from './http-messages.ts';
 

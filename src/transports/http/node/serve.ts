@@ -47,7 +47,7 @@ export interface HttpServer {
   setTls(tls: TlsOptions): void;
 }
 
-/** Serves MCP over HTTP. Resolves when the server listens. */
+/** Serves MCP over HTTP, with the connections of a listener. Resolves when the server listens. */
 export async function serveHttp(
   host: SessionHost,
   options: HttpOptions = {},
@@ -56,7 +56,7 @@ export async function serveHttp(
   const address = options.host ?? '127.0.0.1';
   assertSafeBinding(address, options);
   const limits = resolveHttpLimits(options.limits);
-  const { server, setTls } = await createNodeServer(limits, options.tls);
+  const [{ server, setTls }] = await Promise.all([createNodeServer(limits, options.tls), host.prepare?.()]);
   const connections = new OpenConnections(server, limits);
   const port = await listener.open(server, options.port ?? 8000, address);
   const endpoint = createEndpoint(host, options, address, port);
