@@ -1,7 +1,7 @@
 // The output of scripts/build.mjs, from a new build.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -37,6 +37,26 @@ test('entry points export exactly what their sources export', async () => {
     expect(found.sort(), built).toEqual(names.sort());
   }
 }, 60_000);
+
+/** A file and those that it imports statically. */
+function loadedFiles(file: string, found = new Set<string>()): ReadonlySet<string> {
+  if (found.has(file)) return found;
+  found.add(file);
+  for (const [, from = ''] of readFileSync(file, 'utf8').matchAll(/^(?:import|export)\b[^;]*?"(\.[^"]+)";/gm)) {
+    loadedFiles(join(dirname(file), from), found);
+  }
+  return found;
+}
+
+test('a server loads two files at start, which have no patterns that take long to parse', () => {
+  const files = [...loadedFiles(join(dist, 'index.js'))];
+  // Every file that is opened takes a millisecond.
+  expect(files).toHaveLength(2);
+  const texts = files.map((file) => readFileSync(file, 'utf8'));
+  expect(Math.max(...texts.map((text) => text.length))).toBeGreaterThan(100_000);
+  // In a string, the backslash is doubled.
+  for (const text of texts) expect(text).not.toMatch(/(?<!\\)\\p\{/);
+});
 
 test('every source is found through the source maps', () => {
   const maps = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js.map'));

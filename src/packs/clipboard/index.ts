@@ -97,7 +97,7 @@ export function clipboard(options: ClipboardOptions = {}): ClipboardPack {
         timeoutMs,
         explain: (issues, args) => explain(issues, args, maxCharacters),
         run: async ({ text }, { signal }) => {
-          if (/\p{Surrogate}/u.test(text)) throw new RangeError('Text content is not valid Unicode');
+          if (/[\ud800-\udfff]/u.test(text)) throw new RangeError('Text content is not valid Unicode');
           await (await find()).write(text, signal);
           return 'Text copied to clipboard';
         },
