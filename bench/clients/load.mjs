@@ -1,5 +1,6 @@
 // One client under load, in a process of its own, told by BENCH_JOB what to do. Prints CPU per call of this process
-// alone; the server is another process, and the same for all clients.
+// alone; the server is another process, and the same for all clients. With a channel to the bench it runs a slice whenever it
+// gets one.
 import assert from 'node:assert/strict';
 import { connector } from './clients.mjs';
 import { fastServer } from './target.mjs';
@@ -29,8 +30,14 @@ async function load(forMs, atLeast) {
 
 // The compiler settles after so many calls, not after so much time, and over HTTP there are few in a second.
 await load(job.warmMs, 5_000);
-const taken = [];
-for (let n = 0; n < job.slices; n++) taken.push(await load(job.ms / job.slices, 500));
-console.log(JSON.stringify({ revision: connected.revision, taken }));
-await connected.close();
-process.exit();
+if (process.send) {
+  process.on('message', async ({ ms }) => process.send?.(await load(ms, 500)));
+  process.once('disconnect', () => process.exit());
+  process.send({ revision: connected.revision });
+} else {
+  const taken = [];
+  for (let n = 0; n < job.slices; n++) taken.push(await load(job.ms / job.slices, 500));
+  console.log(JSON.stringify({ revision: connected.revision, taken }));
+  await connected.close();
+  process.exit();
+}

@@ -39,6 +39,7 @@ function serveHttp() {
       response.end(text);
     });
   });
+  process.once('disconnect', () => process.exit());
   server.listen(0, '127.0.0.1', () => listening(/** @type {any} */ (server.address()).port));
 }
 

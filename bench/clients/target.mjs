@@ -15,10 +15,9 @@ export async function fastServer(transport) {
     env: { ...process.env, BENCH_HTTP: '1' },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  process.once('exit', () => child.kill('SIGKILL'));
   const [{ listening }] = await once(child, 'message');
-  // It ends with us, and is not waited for.
-  child.disconnect();
+  // It ends when the channel to us is closed, however we end, and is not waited for.
+  child.channel?.unref();
   child.unref();
   return { url: `http://127.0.0.1:${listening}/mcp` };
 }

@@ -122,7 +122,8 @@ export class HttpClient {
     const begun = performance.now();
     const all = new Promise((resolve, reject) => {
       const step = (/** @type {Lane} */ lane) => {
-        if (performance.now() - begun >= ms) {
+        // Each connection has one call at least: a busy machine may take longer than `ms` to open them.
+        if (sent >= connections && performance.now() - begun >= ms) {
           if (++idle === connections) resolve(undefined);
           return;
         }

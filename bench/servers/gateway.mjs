@@ -2,11 +2,12 @@
 import { createRequire } from 'node:module';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
+import { fastServer } from '../clients/target.mjs';
 import { packageFolder } from '../contestants.mjs';
 import { listening } from './control.mjs';
 
-const upstream = fileURLToPath(new URL('mooring-stdio.mjs', import.meta.url));
+const { argv: upstream = [] } = await fastServer('stdio');
 const name = process.env.BENCH_GATEWAY ?? '';
 const folder = /** @type {string} */ (packageFolder(name));
 const { bin } = createRequire(import.meta.url)(join(folder, 'package.json'));
@@ -14,9 +15,9 @@ const port = await freePort();
 
 /** @type {Record<string, string[]>} */
 const args = {
-  'mcp-proxy': ['--host', '127.0.0.1', '--port', `${port}`, '--server', 'stream', '--', process.execPath, upstream],
+  'mcp-proxy': ['--host', '127.0.0.1', '--port', `${port}`, '--server', 'stream', '--', ...upstream],
   supergateway: [
-    ...['--stdio', `${process.execPath} ${upstream}`, '--outputTransport', 'streamableHttp', '--stateful'],
+    ...['--stdio', upstream.join(' '), '--outputTransport', 'streamableHttp', '--stateful'],
     ...['--port', `${port}`, '--logLevel', 'none'],
   ],
 };

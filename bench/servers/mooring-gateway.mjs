@@ -1,10 +1,8 @@
-// Our gateway in front of one server of ours: BENCH_FRONT and BENCH_BACK say over what, stdio or http, and BENCH_REVISION which
+// Our gateway in front of one server: BENCH_FRONT and BENCH_BACK say over what, stdio or http, and BENCH_REVISION which
 // revision they use.
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { createGateway, gatewayConfig } from '../../dist/gateway.js';
 import { serveHttp, serveStdio } from '../../dist/index.js';
+import { fastServer } from '../clients/target.mjs';
 import { listening } from './control.mjs';
 
 const { BENCH_REVISION: revision = 'auto' } = process.env;
@@ -20,12 +18,8 @@ if (process.env.BENCH_FRONT === 'http') {
   listening((await serveHttp(server, { host: '127.0.0.1', port: 0, path: '/mcp' })).port);
 } else await serveStdio(server);
 
+/** The server that clients are measured against, so that a direct call has the same one. */
 async function upstream() {
-  if (process.env.BENCH_BACK !== 'http') {
-    return { command: process.execPath, args: [fileURLToPath(new URL('mooring-stdio.mjs', import.meta.url))] };
-  }
-  const child = fork(fileURLToPath(new URL('mooring-http.mjs', import.meta.url)), { stdio: 'ignore' });
-  process.once('exit', () => child.kill());
-  const [{ listening: port }] = await once(child, 'message');
-  return { url: `http://127.0.0.1:${port}/mcp` };
+  const { argv, url } = await fastServer(process.env.BENCH_BACK === 'http' ? 'http' : 'stdio');
+  return url === undefined ? { command: argv?.[0], args: argv?.slice(1) } : { url };
 }
