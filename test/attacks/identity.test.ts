@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Client, connect, type Target } from '../../src/client/index.ts';
 import { createToken } from '../../src/security/auth/index.ts';
 import { AuthorizationServer } from '../security/fixtures/authorization-server.ts';
+import { isFullRun } from '../support/full.ts';
 import { useHome } from '../support/program.ts';
 
 const home = useHome();
@@ -54,7 +55,10 @@ async function serve(profile: string, env: Record<string, string>, ...args: stri
 
 const token = (): string => createToken().token;
 
-describe.each(keepers)('tokens given by value, in %s', (profile) => {
+/** By default each kind of token with one of them. */
+const keepersFor = (profile: (typeof keepers)[number]) => (isFullRun ? keepers : [profile]);
+
+describe.each(keepersFor('reference'))('tokens given by value, in %s', (profile) => {
   test('whose list was rotated: a token does not inherit the notes of the one before it, over any transport', async () => {
     const [first, second, third] = [token(), token(), token()];
     const before = await serve(profile, { MOORING_TOKEN: `${first},${second}` });
@@ -156,7 +160,7 @@ test.each([
   expect(stderr).toMatch(message);
 });
 
-describe.each(keepers)('tokens of an authorization server, in %s', (profile) => {
+describe.each(keepersFor('local'))('tokens of an authorization server, in %s', (profile) => {
   let issuer: AuthorizationServer;
   beforeAll(async () => {
     issuer = await AuthorizationServer.start();

@@ -14,7 +14,7 @@ import { openStdio, openWebSocket, patienceMs, probe, startHttp, type Target } f
 const messagesPerCase = 12;
 
 /** By default each message goes to a part of the targets or paths, and each of those gets a part of the messages. */
-const parts = isFullRun ? 1 : 3;
+const parts = isFullRun ? 1 : 4;
 let targets = 0;
 
 async function sweep(target: Target): Promise<void> {
