@@ -1,7 +1,7 @@
 // The program of the official suite in one file, made once for all test files of a run: it starts in a third of the processor time. On
 // Node 20, which lacks the `fs.globSync` it imports for a command that no test runs, it would not start otherwise.
 
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, mkdtempSync, renameSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
@@ -26,12 +26,19 @@ const withGlob: Plugin = {
   },
 };
 
+let made: Promise<string> | undefined;
+
 /** Resolves with the path of the program. */
-export async function suiteProgram(): Promise<string> {
+export function suiteProgram(): Promise<string> {
+  made ??= makeProgram();
+  return made;
+}
+
+async function makeProgram(): Promise<string> {
   const file = join(runFolder(), 'conformance.mjs');
   if (existsSync(file)) return file;
-  // Two files may do this at the same time: each has a complete program, and the last one counts.
-  const own = `${file}-${process.pid}.mjs`;
+  // Two processes may do this at the same time: each makes a complete program, and the last one counts.
+  const own = join(mkdtempSync(join(runFolder(), 'conformance-')), 'conformance.mjs');
   await build({
     entryPoints: [join(suite, 'dist/index.js')],
     outfile: own,
