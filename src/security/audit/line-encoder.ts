@@ -78,9 +78,9 @@ export class LineEncoder {
   readonly #redaction: Redaction;
   readonly #maxBytes: number;
   readonly #logger: Logger;
-  /** The time and the caller that were encoded last: many lines have the same. */
+  /** The beginning and the caller that were encoded last: many lines have the same. */
   #timeMs = Number.NaN;
-  #time = '';
+  #beginning = '';
   #caller: Caller | undefined;
   #callerText = '';
 
@@ -95,7 +95,7 @@ export class LineEncoder {
     try {
       const { method, name, session, outcome, code, why } = call;
       const begin =
-        `"time":"${this.#format(call.atMs)}","event":` +
+        this.#beginAt(call.atMs) +
         (events.get(method) ?? `"request"${this.#field('method', method)}`) +
         this.#encodeCaller(call) +
         this.#field('name', name) +
@@ -156,7 +156,7 @@ export class LineEncoder {
   }
 
   #begin(event: string): string {
-    return `"time":"${this.#format(Date.now())}","event":${this.#redaction.text(event)}`;
+    return this.#beginAt(Date.now()) + this.#redaction.text(event);
   }
 
   #encodeCaller({ principal, transport, address }: Caller): string {
@@ -188,12 +188,13 @@ export class LineEncoder {
     return `${begin},"${name}":${name === 'details' ? `{"truncated":${text}}` : text}${end}}`;
   }
 
-  #format(timeMs: number): string {
+  /** The beginning of a line, as far as the name of its event. */
+  #beginAt(timeMs: number): string {
     if (timeMs !== this.#timeMs) {
       this.#timeMs = timeMs;
-      this.#time = new Date(timeMs).toISOString();
+      this.#beginning = `"time":"${new Date(timeMs).toISOString()}","event":`;
     }
-    return this.#time;
+    return this.#beginning;
   }
 }
 
