@@ -1,6 +1,7 @@
 // The audit log of a server: records every call, rejection and read, failed authentication and starts of programs.
 // The content of lines: line-encoder.ts; writing them: writer.ts.
 
+import { checkMiddleware } from '../../engine/middleware.ts';
 import type { Middleware, RequestEnd, RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import { monotonicMs } from '../../protocol/clock.ts';
@@ -131,10 +132,9 @@ class CallRecorder {
   }
 
   /** Middleware: rejects a call before it runs while lines cannot be written. */
-  readonly admit: Middleware = (request, next) => {
+  readonly admit: Middleware = checkMiddleware((request) => {
     if (this.#writer.failure !== undefined && this.#mustRecord(request)) this.#reject(request);
-    return next();
-  };
+  });
 
   /** Middleware for `sync: 'always'`: checks the disk before a call runs, and delays its response until it is recorded. */
   readonly recordBeforeResponse: Middleware = async (request, next) => {

@@ -1,6 +1,7 @@
 // Scopes per operation: a call whose token lacks scopes is rejected before anything runs. The response names all
 // required scopes, so that the client can return with a better token (step-up).
 
+import { checkMiddleware } from '../../engine/middleware.ts';
 import type { ChangeFilter, Middleware, RequestInfo } from '../../engine/ports.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { compileGlobs } from '../../protocol/glob.ts';
@@ -61,24 +62,14 @@ export function requireScopes(rules: readonly ScopeRule[], options: ScopeOptions
       requiredScopes: scopes,
     });
   };
-  const guard: Middleware = (request, next) => {
-    if (request.method !== methods.listen.name) {
-      require(scopesOf(request), request);
-      return next();
-    }
+  const guard = checkMiddleware((request) => {
+    if (request.method !== methods.listen.name) return require(scopesOf(request), request);
     const needed = new Set<string>();
     const rest = inSlices(listenedUris(request), (name) => {
       for (const scope of scopesOf({ method: methods.readResource.name, name })) needed.add(scope);
     });
-    if (rest !== undefined) {
-      return rest.then(() => {
-        require([...needed], request);
-        return next();
-      });
-    }
-    require([...needed], request);
-    return next();
-  };
+    return rest === undefined ? require([...needed], request) : rest.then(() => require([...needed], request));
+  });
   return Object.assign(guard, { maySee: changeFilter(scopesOf) });
 }
 

@@ -1,6 +1,6 @@
 // Applies a policy to a server: hides what it denies, and enforces its limits. No tool can reach or change this.
 
-import { compose } from '../../engine/middleware.ts';
+import { checkOf, compose } from '../../engine/middleware.ts';
 import type { ChangeFilter, Middleware, Pack, RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { ToolResult } from '../../protocol/model.ts';
@@ -29,6 +29,8 @@ export function applyPolicy(server: Server, policy: CompiledPolicy, options: App
   let guards = guardsOf(server, policy, options);
   server.restrict((kind, key, principal) => current.access.decide(kind, key, principal).allowed);
   const guard: Middleware = (request, next) => guards.run(request, next);
+  // Another policy may do more than check.
+  Object.defineProperty(guard, 'check', { get: () => checkOf(guards.run) });
   const maySee: ChangeFilter = (uri, principal) => guards.maySee(uri, principal);
   server.around(Object.assign(guard, { maySee }));
   return {
