@@ -15,10 +15,9 @@ export class TaskSenders {
 
   /** A process can reach a client of the task, or no longer can. */
   set(task: string, process: string, canReach: boolean): void {
-    const others = this.#processes.get(task)?.filter((each) => each !== process) ?? [];
-    const before = this.#processes.get(task);
-    if (canReach && before?.includes(process) === true) return;
-    const after = canReach ? [...others, process] : others;
+    const before = this.#processes.get(task) ?? [];
+    if (before.includes(process) === canReach) return;
+    const after = canReach ? [...before, process] : before.filter((each) => each !== process);
     if (after.length === 0) this.#processes.delete(task);
     else this.#processes.set(task, after);
     if (this.#processes.size > maxTasks) this.#processes.delete(this.#processes.keys().next().value as string);
