@@ -70,7 +70,6 @@ export class ManyStreams {
   }
 
   #read(response: IncomingMessage): void {
-    if (response.statusCode !== 200) throw new Error(`a stream got ${response.statusCode}`);
     const counted: CountedStream = { told: 0, lastToldAtMs: 0 };
     this.streams.push(counted);
     this.#responses.push(response);
@@ -84,7 +83,19 @@ export class ManyStreams {
     });
   }
 
-  #send(stream: number, headers: Record<string, string>, body?: object): Promise<IncomingMessage> {
+  /** A server that was stopped for a while rejects what it cannot know yet: it is sent again. */
+  async #send(stream: number, headers: Record<string, string>, body?: object): Promise<IncomingMessage> {
+    for (;;) {
+      const response = await this.#sendOnce(stream, headers, body);
+      const { statusCode = 0 } = response;
+      if (statusCode < 300) return response;
+      response.resume();
+      if (statusCode !== 503) throw new Error(`a stream got ${statusCode}`);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+
+  #sendOnce(stream: number, headers: Record<string, string>, body?: object): Promise<IncomingMessage> {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const all: Record<string, string> = {
       ...headers,
