@@ -15,7 +15,7 @@ beforeAll(() => {
   execFileSync(process.execPath, [join(root, 'scripts/docs-site.mjs'), '--outdir', site], { stdio: 'pipe' });
   const files = readdirSync(site, { recursive: true, encoding: 'utf8' }).filter((each) => each.endsWith('.html'));
   pages = new Map(files.map((file) => [file, readFileSync(join(site, file), 'utf8')]));
-}, 60_000);
+});
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 const attributes = (html: string, pattern: RegExp): string[] =>

@@ -12,7 +12,7 @@ const dist = join(folder, 'dist');
 
 beforeAll(() => {
   execFileSync(process.execPath, [join(root, 'scripts/build.mjs'), '--outdir', dist, '--no-types']);
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('a build is readable for all users', () => {

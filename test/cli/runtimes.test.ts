@@ -72,7 +72,7 @@ beforeAll(async () => {
   const target = createServer({ name: 'here', version: '1.0.0' });
   target.tool('greet', { input: { type: 'object' }, run: ({ name }) => `Hello, ${name}!` });
   here = await serveHttp(target, { port: 0 });
-}, 60_000);
+});
 afterAll(async () => {
   await here.close();
   for (const child of children) {
