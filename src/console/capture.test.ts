@@ -21,8 +21,12 @@ test.for([
 });
 
 test('escaped names and names after quotation marks are found', () => {
-  const text = '{"params":{"a":"\\\\\\"","pa\\u0073sword":"hunter2"}}';
-  expect(capture.message(JSON.parse(text), text).text).not.toContain('hunter2');
+  for (const name of ['pa\\u0073sword', 'pass\\nword']) {
+    const text = `{"params":{"a":"\\\\\\"","${name}":"hunter2"}}`;
+    expect(capture.message(JSON.parse(text), text).text).not.toContain('hunter2');
+    const long = `{"params":{"${name}":"hunter2","text":"${'x'.repeat(500_000)}"}}`;
+    expect(capture.message(JSON.parse(long), long).text).not.toContain('hunter2');
+  }
 });
 
 test('a secret in a member that is there twice is hidden, although parsing leaves only the last one', () => {

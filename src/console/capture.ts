@@ -90,7 +90,7 @@ export class Capture {
     }
     let isClean = this.#texts.get(text);
     if (isClean === undefined) {
-      isClean = !this.#redactor.isSecretKey(text) && this.#redactor.redactText(text) === text;
+      isClean = !this.#redactor.isSecretKey(readText(text)) && this.#redactor.redactText(text) === text;
       this.#texts.set(text, isClean);
     }
     return isClean;
@@ -109,7 +109,7 @@ export class Capture {
   /** Hides texts by the names of their members in JSON that is too long to parse. */
   #hideMembers(json: string): string {
     return json.replace(member, (all, name: string) =>
-      this.#redactor.isSecretKey(name) ? `"${name}":"${replacement}"` : all,
+      this.#redactor.isSecretKey(readText(name)) ? `"${name}":"${replacement}"` : all,
     );
   }
 
@@ -181,6 +181,13 @@ function cut(text: string, bytes: number, isCut = false): CapturedText {
 
 /** The number of quotation marks. A text with a member twice has more than what parsing leaves of it. */
 const quotes = (json: string): number => json.split('"').length;
+
+/** A text of JSON as it reads: a name may be written with escapes, such as `passw\u006frd`. */
+function readText(written: string): string {
+  if (!written.includes('\\')) return written;
+  const read = parseJson(`"${written}"`);
+  return typeof read === 'string' ? read : written;
+}
 
 /** The position of the quotation mark that ends the text which begins at `start`. */
 function endOfText(json: string, start: number): number {
