@@ -57,7 +57,7 @@ test.each([
   ['redis://host', { MOORING_REDIS_CA_FILE: 'ca.pem' }, 'Certificates have no effect without TLS'],
   ['rediss://host', { MOORING_REDIS_SENTINEL_PASSWORD: 'x' }, 'The password of the Sentinels has no effect'],
   ['rediss://host', { MOORING_REDIS_CA_FILE: 'password' }, 'has no certificate in the PEM format'],
-  ['rediss://host', { MOORING_REDIS_CA_FILE: 'missing' }, '--store-ca: ENOENT'],
+  ['rediss://host', { MOORING_REDIS_CA_FILE: 'missing' }, 'missing cannot be read: there is no such file'],
   ['rediss://host', { MOORING_REDIS_CERT_FILE: 'cert.pem' }, 'Set redis.keyFile (MOORING_REDIS_KEY_FILE) as well'],
   ['rediss://host', { MOORING_REDIS_KEY_FILE: 'key.pem' }, 'Set redis.certFile (MOORING_REDIS_CERT_FILE) as well'],
   [

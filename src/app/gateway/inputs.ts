@@ -66,10 +66,8 @@ export class Inputs {
     try {
       return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
     } catch (error) {
-      return {
-        ok: false,
-        why: `needs the input ${id}, and ${name}_FILE cannot be read: ${errnoText(error, 'file') ?? (error as Error).message}`,
-      };
+      const reason = errnoText(error, 'file') ?? (error as Error).message;
+      return { ok: false, why: `needs the input ${id}, and ${name}_FILE: ${file} cannot be read: ${reason}` };
     }
   }
 
