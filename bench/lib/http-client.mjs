@@ -38,7 +38,8 @@ export class HttpClient {
   /** @type {number[]} */
   #ports = [];
   #nextId = firstId;
-  #agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  /** For what is not measured. A connection is not used twice: servers close idle ones while another one is measured. */
+  #agent = new Agent({ keepAlive: false, maxSockets: 64 });
   revision = '';
   /** Of the server's console. @type {string | undefined} */
   link;
