@@ -119,7 +119,9 @@ test('a task that waits in the data folder, suspended, needs no memory', { timeo
   const count = many / 5;
   const isWaiting = () => isEachAsking(data.tasks, 'suspended', count + 20);
   const bytes = await bytesPerTask(serve(data.tasks, 1), count, isWaiting);
-  expect(bytes).toBeLessThan(500);
+  // One that is kept needs several times as much. The first tasks fill caches: alone, this test counts 1.1 KB for each of 400 tasks and
+  // 0.5 KB for each of 2,000.
+  expect(bytes).toBeLessThan(1_500);
 });
 
 test.each(['memory', 'data folder'])(
