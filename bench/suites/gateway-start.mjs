@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sleep, stop } from '../lib/process.mjs';
+import { startColumns } from '../lib/start-columns.mjs';
 import { StdioClient } from '../lib/stdio-client.mjs';
 import { request } from '../lib/wire.mjs';
 
@@ -22,14 +23,7 @@ export const gatewayStart = {
 ${toolsPerServer} tools each, whose lists it knows from an earlier run.`,
   transport: 'gateway-start',
   rounds: 15,
-  columns: [
-    { label: 'list, best', metric: 'ms', pick: 'min', digits: 1 },
-    { label: 'above bare', metric: 'ms', pick: 'min', digits: 1, to: 'bare', as: 'above' },
-    { label: 'median', metric: 'ms', pick: 'median', digits: 1 },
-    { label: 'CPU ms', metric: 'cpuMs', pick: 'min', digits: 1 },
-    { label: 'above bare', metric: 'cpuMs', pick: 'min', digits: 1, to: 'bare', as: 'above' },
-    { label: 'RSS MB', metric: 'rssMb', pick: 'median', digits: 1 },
-  ],
+  columns: startColumns('list'),
 
   async measure(contestant, era) {
     const env = await (prepared ??= prepare());

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startColumns } from '../lib/start-columns.mjs';
 import { StdioClient } from '../lib/stdio-client.mjs';
 
 /** @type {import('../lib/suite.mjs').Suite} */
@@ -11,14 +12,7 @@ export const profiles = {
   note: 'Milliseconds from spawn of `mooring serve …` to the first answer, and the CPU time spent until then.',
   transport: 'profiles',
   rounds: 15,
-  columns: [
-    { label: 'first answer, best', metric: 'ms', pick: 'min', digits: 1 },
-    { label: 'above bare', metric: 'ms', pick: 'min', digits: 1, to: 'bare', as: 'above' },
-    { label: 'median', metric: 'ms', pick: 'median', digits: 1 },
-    { label: 'CPU ms', metric: 'cpuMs', pick: 'min', digits: 1 },
-    { label: 'above bare', metric: 'cpuMs', pick: 'min', digits: 1, to: 'bare', as: 'above' },
-    { label: 'RSS MB', metric: 'rssMb', pick: 'median', digits: 1 },
-  ],
+  columns: startColumns('first answer'),
 
   async measure(contestant, era) {
     // No configuration and no data, as on the first day. Made here, so that no server spends time on it.
