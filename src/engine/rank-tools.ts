@@ -1,5 +1,7 @@
 // Searches tools by words and ranks them, best first. No index: a server has tens or hundreds of tools, not thousands.
 
+import { lazyPattern } from '../protocol/lazy-pattern.ts';
+
 /** What is known about a tool. */
 export interface Candidate {
   readonly name: string;
@@ -40,17 +42,8 @@ function score(candidate: Candidate, words: readonly string[]): number {
   return total;
 }
 
-/**
- * Creates a pattern when it is first used. A literal is parsed together with its file, and parsing a class such as \p{L}
- * takes about half a millisecond, which every start would pay for.
- */
-function lazyPattern(source: string, flags: string): () => RegExp {
-  let pattern: RegExp | undefined;
-  return () => (pattern ??= new RegExp(source, flags));
-}
-
 const camelCase = lazyPattern('(\\p{Ll})(\\p{Lu})', 'gu');
-const separators = lazyPattern('[^\\p{L}\\p{N}]+', 'u');
+const separators = lazyPattern('[^\\p{L}\\p{N}]+');
 
 /** Words in lower case; names in camelCase and snake_case are split. */
 function tokens(text: string): string[] {

@@ -35,7 +35,7 @@ export const at = (text: string, index: number): string =>
   index < text.length ? String.fromCodePoint(text.codePointAt(index) as number) : '';
 
 /** Whether the text contains right-to-left letters. */
-export const hasRightToLeft = (text: string): boolean => rightToLeft(text);
+export const hasRightToLeft = (text: string): boolean => rightToLeft().test(text);
 
 const isJoiner = (part: string): boolean => part === '\u200B' || part === '\u200C' || part === '\u200D';
 
@@ -45,8 +45,8 @@ export function joinerBelongs(text: string, index: number): boolean {
   const previous = before(text, index);
   if (isJoiner(previous)) return false;
   const isPicture = (previous.codePointAt(0) ?? 0) >= 0x1f000; // Pictures and letters are distinct from here on.
-  if (!isPicture && joining(previous)) return true;
-  if (text[index] !== '\u200D' || !pictograph(at(text, index + 1))) return false;
+  if (!isPicture && joining().test(previous)) return true;
+  if (text[index] !== '\u200D' || !pictograph().test(at(text, index + 1))) return false;
   let end = index;
   // 👩🏽‍💻 and ❤️‍🔥: a skin tone or a presentation selector may be between the picture and the joiner.
   for (let steps = 0; steps < 2; steps++) {
@@ -54,20 +54,20 @@ export function joinerBelongs(text: string, index: number): boolean {
     if (!/^[\uFE0F\u{1F3FB}-\u{1F3FF}]/u.test(part)) break;
     end -= part.length;
   }
-  return pictograph(before(text, end));
+  return pictograph().test(before(text, end));
 }
 
 /** A zero-width space between letters of a script without spaces. */
 export const breakBelongs = (text: string, index: number): boolean =>
-  text.charCodeAt(index - 1) >= 0x0e00 && unspaced(before(text, index)) && unspaced(at(text, index + 1));
+  text.charCodeAt(index - 1) >= 0x0e00 && unspaced().test(before(text, index)) && unspaced().test(at(text, index + 1));
 
 /** A variation selector directly after a character that has the variant. */
 export function variationBelongs(text: string, index: number, codePoint: number): boolean {
   const base = before(text, index);
-  if (codePoint >= 0xe0100) return han(base);
-  if (codePoint >= 0x180b && codePoint <= 0x180f) return mongolian(base);
-  if (codePoint < 0xfe0e) return standardVariants(base);
-  return keycapBase.test(base) ? text[index + 1] === '\u20E3' : emoji(base);
+  if (codePoint >= 0xe0100) return han().test(base);
+  if (codePoint >= 0x180b && codePoint <= 0x180f) return mongolian().test(base);
+  if (codePoint < 0xfe0e) return standardVariants().test(base);
+  return keycapBase.test(base) ? text[index + 1] === '\u20E3' : emoji().test(base);
 }
 
 /** The length of a flag's tag sequence that starts at `index`, or 0. */
