@@ -2,6 +2,7 @@
 // changes with the state after them, so that the others notify their clients of every change, once and in order.
 
 import type { Json } from '../../protocol/model.ts';
+import { pause, waitAtMost } from '../../protocol/wait.ts';
 import type { Bus, Sealer } from '../ports.ts';
 import type { HandlerMessage, SharedFollowers, TaskFollowers } from './task-followers.ts';
 import { isOpen } from './task-record.ts';
@@ -144,7 +145,7 @@ export class SharedTasks implements SharedFollowers {
   /** The same for a change that a client has requested. Resolves when the process that runs the task has handled it. */
   async confirmed(record: TaskRecord): Promise<void> {
     if (!this.#hasOthers) return this.changed(record);
-    await within(settleMs, this.changed(record));
+    await waitAtMost(settleMs, this.changed(record));
     await this.settled(record);
   }
 
@@ -202,7 +203,7 @@ export class SharedTasks implements SharedFollowers {
     for (let round = 0; round < maxRounds; round++) {
       await this.#jobs.get(task);
       // The handler goes on with what it got.
-      await new Promise((resolve) => setTimeout(resolve, 0));
+      await pause(0);
       if (!this.#writes.has(task) && !this.#jobs.has(task)) break;
       await this.#writes.get(task);
     }
@@ -345,15 +346,4 @@ function changeMessage({ id, phase }: TaskRecord, record: Json): TaskMessage & {
 function stateOf(record: TaskRecord): Json {
   const { outcome: _outcome, ticket: _ticket, lease: _lease, ...rest } = record;
   return { ...rest, arguments: null, steps: [], inputs: record.inputs.filter(isOpen) } as unknown as Json;
-}
-
-/** Resolves when a promise that never rejects has resolved, or after that time. */
-function within(ms: number, promise: Promise<unknown>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    void promise.then(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
