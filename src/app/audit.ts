@@ -1,7 +1,7 @@
 // Opens the audit log, if the profile or the settings enable it. The format is in security/audit.
 
 import { statSync } from 'node:fs';
-import { errnoText } from '../protocol/errno-text.ts';
+import { reasonText } from '../protocol/errno-text.ts';
 import type { Logger } from '../protocol/logger.ts';
 import type { AuditLog } from '../security/audit/index.ts';
 import { auditLocation } from './config/folders.ts';
@@ -21,7 +21,7 @@ export async function openAudit({ settings, values }: ResolvedSettings, logger: 
     makeFolder(place.directory);
     return await openAuditLog({ ...place, sync: fsync, failureMode, maxTotalBytes, logger });
   } catch (error) {
-    const why = errnoText(error, 'folder') ?? (error as Error).message;
+    const why = reasonText(error, 'folder');
     throw new UsageError(
       `The audit log ${file} cannot be opened: ${why}\nChoose another file with --audit FILE, or disable it with "audit": { "enabled": false }`,
     );

@@ -1,7 +1,7 @@
 // Authentication from the settings: static tokens, a file of token hashes, an OAuth authorization server; and the
 // principal of a stdio connection.
 
-import { errnoText } from '../protocol/errno-text.ts';
+import { reasonText } from '../protocol/errno-text.ts';
 import {
   type Authenticate,
   anyOf,
@@ -117,6 +117,6 @@ function asUsageError<T>(where: string, work: () => T): T {
     return work();
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`${where}: ${errnoText(error, 'file') ?? (error as Error).message}`);
+    throw new UsageError(`${where}: ${reasonText(error, 'file')}`);
   }
 }

@@ -2,7 +2,7 @@
 // first call that needs it.
 
 import { statSync } from 'node:fs';
-import { errnoText } from '../protocol/errno-text.ts';
+import { reasonText } from '../protocol/errno-text.ts';
 import type { ResolvedSettings } from './config/resolve.ts';
 import { requireFolder } from './make-folder.ts';
 import { UsageError } from './usage-error.ts';
@@ -26,7 +26,7 @@ function checkRoot(root: string, where: string): void {
   try {
     if (statSync(root, { throwIfNoEntry: false }) !== undefined) return;
   } catch (error) {
-    reason = errnoText(error, 'folder') ?? (error as Error).message;
+    reason = reasonText(error, 'folder');
   }
   if (reason === undefined) throw new UsageError(`${where}: ${root} does not exist`);
   throw new UsageError(`${where}: ${root} cannot be read: ${reason}`);

@@ -11,7 +11,7 @@ import {
   inspectServers,
   openRecording,
 } from '../console/inspect/index.ts';
-import { errnoText } from '../protocol/errno-text.ts';
+import { reasonText } from '../protocol/errno-text.ts';
 import { openBrowser } from './open-browser.ts';
 import { tryAnnounceRunning } from './running-consoles.ts';
 import type { NamedTarget } from './targets.ts';
@@ -68,7 +68,7 @@ export function inspectRecording(file: string, settings: InspectSettings): Promi
   try {
     console = openRecording(file, { readOnly: settings.readOnly, raw: settings.raw });
   } catch (error) {
-    throw new UsageError(`${file} cannot be opened: ${errnoText(error, 'file') ?? (error as Error).message}`);
+    throw new UsageError(`${file} cannot be opened: ${reasonText(error, 'file')}`);
   }
   return untilStopped(console, settings);
 }
@@ -123,11 +123,9 @@ function creating<T>(recordFile: string | undefined, create: () => T): T {
     return create();
   } catch (error) {
     if (recordFile === undefined) throw error;
-    const { code, message } = error as NodeJS.ErrnoException;
+    const { code } = error as NodeJS.ErrnoException;
     const exists = code === 'EEXIST' ? 'it exists already. Choose another name, or remove it' : undefined;
-    throw new UsageError(
-      `--record: ${recordFile} cannot be created: ${exists ?? errnoText(error, 'folder') ?? message}`,
-    );
+    throw new UsageError(`--record: ${recordFile} cannot be created: ${exists ?? reasonText(error, 'folder')}`);
   }
 }
 

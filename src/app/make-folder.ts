@@ -3,7 +3,7 @@
 
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { errnoText } from '../protocol/errno-text.ts';
+import { reasonText } from '../protocol/errno-text.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Throws the error of the operating system if that fails. An existing folder stays unchanged. */
@@ -31,8 +31,8 @@ export function requireFolder(path: string, where: string, mode?: number): void 
   try {
     makeFolder(path, mode);
   } catch (error) {
-    const reason = isMissing(error) ? 'a folder cannot be created there' : errnoText(error, 'folder');
-    throw new UsageError(`${where}: ${path} cannot be created: ${reason ?? (error as Error).message}`);
+    const reason = isMissing(error) ? 'a folder cannot be created there' : reasonText(error, 'folder');
+    throw new UsageError(`${where}: ${path} cannot be created: ${reason}`);
   }
 }
 

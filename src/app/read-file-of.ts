@@ -1,7 +1,7 @@
 // Reads a file that a flag, a variable or a setting names.
 
 import { readFileSync } from 'node:fs';
-import { errnoText } from '../protocol/errno-text.ts';
+import { reasonText } from '../protocol/errno-text.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Throws a `UsageError` that names `setting`, the file and the reason if it cannot be read. */
@@ -9,6 +9,6 @@ export function readFileOf(setting: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new UsageError(`${setting}: ${file} cannot be read: ${errnoText(error, 'file') ?? (error as Error).message}`);
+    throw new UsageError(`${setting}: ${file} cannot be read: ${reasonText(error, 'file')}`);
   }
 }

@@ -21,3 +21,8 @@ export function errnoText(error: unknown, thing: Thing): string | undefined {
   const code = (error as { readonly code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' && Object.hasOwn(reasons, code) ? reasons[code]?.(thing) : undefined;
 }
+
+/** The same, and the message of any other error. */
+export function reasonText(error: unknown, thing: Thing): string {
+  return errnoText(error, thing) ?? (error instanceof Error ? error.message : String(error));
+}

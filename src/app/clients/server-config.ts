@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import { errnoText } from '../../protocol/errno-text.ts';
+import { reasonText } from '../../protocol/errno-text.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { dataOf, JsoncError, type JsonNode, parseJsonc, positionOf } from '../text/jsonc.ts';
 import { hasServers } from './clients.ts';
@@ -36,7 +36,7 @@ export async function readConfig(file: string): Promise<ConfigContent> {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    return { ok: false, missing: false, message: errnoText(error, 'file') ?? (error as Error).message };
+    return { ok: false, missing: false, message: reasonText(error, 'file') };
   }
   const wrong = (error: Error & { readonly offset: number }): ConfigContent => ({
     ok: false,

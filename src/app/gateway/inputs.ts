@@ -2,7 +2,7 @@
 // environment, from a file, or from the user at the terminal, and are kept in memory only.
 
 import { readFileSync } from 'node:fs';
-import { errnoText } from '../../protocol/errno-text.ts';
+import { reasonText } from '../../protocol/errno-text.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 
 /** An input as VS Code defines it under "inputs". */
@@ -66,7 +66,7 @@ export class Inputs {
     try {
       return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
     } catch (error) {
-      const reason = errnoText(error, 'file') ?? (error as Error).message;
+      const reason = reasonText(error, 'file');
       return { ok: false, why: `needs the input ${id}, and ${name}_FILE: ${file} cannot be read: ${reason}` };
     }
   }

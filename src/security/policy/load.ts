@@ -3,7 +3,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
-import { errnoText } from '../../protocol/errno-text.ts';
+import { reasonText } from '../../protocol/errno-text.ts';
 import { isInside } from '../files/is-inside.ts';
 import { type CompiledPolicy, compilePolicy } from './compile.ts';
 import { PolicyError } from './contract.ts';
@@ -43,7 +43,7 @@ async function readSource(path: string): Promise<unknown> {
     return path.endsWith('.json') ? JSON.parse(text) : await parseYaml(text);
   } catch (error) {
     if (error instanceof PolicyError) throw error;
-    const why = errnoText(error, 'file') ?? (error instanceof Error ? error.message : String(error));
+    const why = reasonText(error, 'file');
     throw new PolicyError(`${path} cannot be read: ${why}`, error);
   }
 }

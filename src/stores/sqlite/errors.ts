@@ -1,6 +1,6 @@
 // What can go wrong with the data folder, as messages a person can act on. SQLite's numeric codes are translated here.
 
-import { errnoText } from '../../protocol/errno-text.ts';
+import { reasonText } from '../../protocol/errno-text.ts';
 
 /** Why an operation of the store failed. */
 export type StoreErrorCode =
@@ -69,7 +69,7 @@ export function isBusy(error: unknown): boolean {
 export function toStoreError(error: unknown, file: string, copy?: string): StoreError {
   if (error instanceof StoreError) return error;
   const code = codeOf(error);
-  const why = errnoText(error, 'folder') ?? (error instanceof Error ? error.message : String(error));
+  const why = reasonText(error, 'folder');
   return new StoreError(code, messages[code](file, why, copy), error);
 }
 
