@@ -4,7 +4,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-
 import { suiteProgram } from './suite-program.ts';
 
 export type SpecVersion = '2025-03-26' | '2025-06-18' | '2025-11-25' | '2026-07-28';
@@ -49,21 +48,9 @@ export interface ClientSuiteOptions extends RunOptions {
   readonly suite?: 'all' | 'core' | 'extensions' | 'backcompat' | 'auth' | 'metadata' | 'draft';
 }
 
-/** Checks that wait half a second for a message. A busy machine may stop a server for longer. */
-const hurried = /^sep-2575-(http-server-no-independent-requests|server-(no-log|sends|tags|honors)-)/;
-
-/** Checks the server behind a Streamable HTTP URL. Scenarios in which a check did not wait long enough run once more. */
-export async function runServerSuite(options: ServerSuiteOptions): Promise<SuiteRun> {
-  const run = (more: RunOptions) => runSuite('server', ['--url', options.url], options.suite ?? 'all', more);
-  const first = await run(options);
-  const isLate = ({ id, status }: Check): boolean => status === 'FAILURE' && hurried.test(id);
-  const scenarios = [...first.scenarios].filter(([, checks]) => checks.some(isLate)).map(([name]) => name);
-  if (scenarios.length === 0) return first;
-  const second = await run({ ...options, scenarios });
-  return {
-    scenarios: new Map([...first.scenarios, ...second.scenarios]),
-    output: `${first.output}\n${second.output}`,
-  };
+/** Checks the server behind a Streamable HTTP URL. */
+export function runServerSuite(options: ServerSuiteOptions): Promise<SuiteRun> {
+  return runSuite('server', ['--url', options.url], options.suite ?? 'all', options);
 }
 
 /** Checks a client program; the suite starts it once per scenario, with the scenario's name in the environment. */
