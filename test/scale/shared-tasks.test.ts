@@ -44,6 +44,15 @@ function taskServer(shared: Partial<ServerOptions>): Server {
       return 'done';
     },
   });
+  server.tool('report', {
+    task: 'required',
+    input: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+    run: async ({ name }, ctx) => {
+      await new Promise((resolve) => handlers.set(String(name), resolve));
+      await ctx.progress(1, 2, 'half');
+      return new Promise(() => {});
+    },
+  });
   server.tool('wait', {
     task: 'required',
     run: (_args, ctx) =>
@@ -167,6 +176,27 @@ test('an input request is sent once, although two processes can reach the client
   const messages = await waiting.end();
   expect(messages.at(-1)?.result?.['content']).toEqual([{ type: 'text', text: 'decline decline' }]);
   expect(sent()).toBe(2);
+  stream.cut();
+});
+
+test('a client is notified of a change that its process has read from the store before it was told of it', {
+  timeout,
+}, async () => {
+  const { all } = await start();
+  const [a, b] = all;
+  const session = await initialize(a.client);
+  const stream = await openGet(b.client, session);
+  const taskId = await createTask(a.client, session, 'report', { name: 'late' });
+  const state = async (client: HttpTestClient) =>
+    (await client.session(session, 'tasks/get', { taskId })).json.result?.['statusMessage'];
+  expect(await state(b.client)).toBeUndefined();
+  b.pause();
+  handlers.get('late')?.(undefined);
+  await expect.poll(() => state(a.client), { timeout: 60_000 }).toBe('half');
+  expect(await state(b.client)).toBe('half');
+  b.resume();
+  await until(stream, 'notifications/tasks/status', 1);
+  expect(named(stream, 'notifications/tasks/status')[0]?.params?.['statusMessage']).toBe('half');
   stream.cut();
 });
 

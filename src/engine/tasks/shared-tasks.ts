@@ -308,10 +308,15 @@ export class SharedTasks implements SharedFollowers {
   }
 
   /** Another process has the stream of a session now, and must follow its tasks. */
-  #sendTasks(session: string, process: string): void {
-    for (const { id, isReady } of this.#host.followers.tasksOf(session)) {
-      const known: TaskMessage = { type: 'known', task: id, session: { key: session, isReady } };
-      this.#bus.send(process, this.#topic, known as unknown as Json);
+  #sendTasks(key: string, process: string): void {
+    const send = (message: TaskMessage): void => this.#bus.send(process, this.#topic, message as unknown as Json);
+    for (const { record, isReady } of this.#host.followers.tasksOf(key)) {
+      const { id } = record;
+      const session = { key, isReady };
+      // With the state before all that is published after this, so that its clients are notified of that.
+      if (this.#host.runs.has(id)) {
+        void this.#send(id, stateOf(record), (state) => send({ ...changeMessage(record, state), session }));
+      } else send({ type: 'known', task: id, session });
     }
   }
 

@@ -85,13 +85,14 @@ export class TaskFollowers {
   }
 
   #follow(record: TaskRecord): Followed {
+    // It may be newer than what the followers so far have been notified of.
+    this.changed(record);
     let followed = this.#tasks.get(record.id);
     if (followed === undefined) {
       followed = { record, sessions: new Map(), waiting: new Map(), subscriptions: new Set(), sent: new Map() };
       this.#tasks.set(record.id, followed);
       this.shared?.followed(record.id);
     }
-    if (record.version > followed.record.version) followed.record = record;
     return followed;
   }
 
@@ -152,10 +153,10 @@ export class TaskFollowers {
   }
 
   /** The tasks that a session knows. */
-  *tasksOf(session: string): Iterable<{ readonly id: string; readonly isReady: boolean }> {
-    for (const [id, { sessions }] of this.#tasks) {
+  *tasksOf(session: string): Iterable<{ readonly record: TaskRecord; readonly isReady: boolean }> {
+    for (const { record, sessions } of this.#tasks.values()) {
       const route = sessions.get(session);
-      if (route !== undefined) yield { id, isReady: route.isReady };
+      if (route !== undefined) yield { record, isReady: route.isReady };
     }
   }
 
