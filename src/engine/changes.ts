@@ -16,11 +16,14 @@ export class AnnouncedChange {
   readonly change: ChangeNotification;
   /** It is for callers in one of these audiences; undefined: for all that follow it. */
   readonly audiences: AudienceTest[] | undefined;
+  /** Of the last message of the bus that it stands for; undefined: it is for all, whatever they have been told before. */
+  position: number | undefined;
   readonly #texts = new Map<Codec, string>();
 
-  constructor(change: ChangeNotification, audience: AudienceTest | undefined) {
+  constructor(change: ChangeNotification, audience: AudienceTest | undefined, position?: number) {
     this.change = change;
     this.audiences = audience && [audience];
+    this.position = position;
   }
 
   isFor(principal: Principal | undefined): boolean {
@@ -118,19 +121,25 @@ export class Changes {
     if (bytes > 0) this.#budget.release(listener.caller, bytes);
   }
 
-  /** Notifies listeners after this turn, or later if there are many; the same change is announced once meanwhile. */
-  publish(change: ChangeNotification, audience?: AudienceTest): void {
+  /**
+   * Notifies listeners after this turn, or later if there are many; the same change is announced once meanwhile. `position`: of the
+   * message of the bus that it was received with.
+   */
+  publish(change: ChangeNotification, audience?: AudienceTest, position?: number): void {
     const { kind, uri = '' } = change;
     if (kind === 'resource' ? this.#byUri.size === 0 : this.#lists[kind].size === 0) return;
     const key = `${kind} ${uri}`;
     const earlier = this.#waiting.get(key);
-    if (earlier === undefined) this.#waiting.set(key, new AnnouncedChange(change, audience));
-    else if (audience === undefined) this.#waiting.set(key, new AnnouncedChange(change, undefined));
-    else if (earlier.audiences !== undefined) {
-      if (earlier.audiences.length < maxAudiences) earlier.audiences.push(audience);
-      else {
+    if (earlier === undefined) this.#waiting.set(key, new AnnouncedChange(change, audience, position));
+    else {
+      const last = earlier.position === undefined ? undefined : position;
+      if (audience === undefined) this.#waiting.set(key, new AnnouncedChange(change, undefined, last));
+      else if (earlier.audiences === undefined || earlier.audiences.length < maxAudiences) {
+        earlier.audiences?.push(audience);
+        earlier.position = last;
+      } else {
         this.#waiting.set(Symbol('same change, other audiences'), earlier);
-        this.#waiting.set(key, new AnnouncedChange(change, audience));
+        this.#waiting.set(key, new AnnouncedChange(change, audience, position));
       }
     }
     if (!this.#announcing) this.#start();

@@ -31,6 +31,8 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
   #outlet: Outlet | undefined;
   /** The same, wrapped for observers. An observer may be added long after the connection was opened. */
   #observed: Outlet | undefined;
+  /** Its client has been told of all changes that the bus has reported up to this position. */
+  notifiedUntil = Number.NEGATIVE_INFINITY;
   /** It is a connection that observers were notified of. An HTTP session that has a stream is none. */
   #connected: boolean;
   readonly key: string | undefined;
@@ -229,7 +231,10 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
   }
 
   changesSince(position: number): readonly string[] {
-    return this.server.shared?.since(position, this.session, this.peer.principal) ?? [];
+    const { shared } = this.server;
+    if (shared === undefined) return [];
+    this.notifiedUntil = shared.received;
+    return shared.since(position, this.session, this.peer.principal);
   }
 
   get reachable(): boolean {

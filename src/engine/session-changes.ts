@@ -10,6 +10,8 @@ import type { Session } from './session.ts';
 interface NotifiedChannel {
   readonly server: CallServer;
   readonly peer: Peer;
+  /** Its client has been told of all changes that the bus has reported up to this position. */
+  readonly notifiedUntil: number;
   pushUnrelated(text: string): boolean;
 }
 
@@ -40,9 +42,10 @@ export class SessionChanges implements ChangeListener {
   }
 
   notify(announcement: AnnouncedChange): void {
-    const { server, peer } = this.#channel;
+    const { server, peer, notifiedUntil } = this.#channel;
     const session = this.#session;
     if (!this.#open || !session.initialized) return;
+    if (announcement.position !== undefined && announcement.position <= notifiedUntil) return;
     const { kind } = announcement.change;
     const wanted =
       kind === 'resource' ? server.maySee(announcement, peer.principal) : server.offers(`${kind}.listChanged`);

@@ -175,7 +175,7 @@ export class SharedChanges {
     if (kind !== 'resource') this.#server.forgetList(kind);
     const { change, audiences } = this.#remember(received, position);
     if (this.#recent.length > maxRecent * 2) this.#forgetOldest();
-    this.#server.changes.publish(change, audiences?.[0]);
+    this.#server.changes.publish(change, audiences?.[0], position);
   }
 
   /** Calls `refresh` when another process has announced a change of a list, before clients are notified of it. */
@@ -251,6 +251,11 @@ export class SharedChanges {
     this.#gapFrom = undefined;
     for (const kind of listKinds) this.#server.changes.publish({ kind });
     for (const uri of [...this.#server.changes.followedUris]) this.#server.changes.publish({ kind: 'resource', uri });
+  }
+
+  /** Of the last change that was received. Some of its clients may not have been notified yet. */
+  get received(): number {
+    return this.#received;
   }
 
   /** The clients of this process have been notified of all changes up to this position. */

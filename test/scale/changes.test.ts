@@ -22,6 +22,15 @@ async function start(name = 'shared', prepare: (server: Server) => void = () => 
 
 /** A client on a pipe that follows resources and lists; gives what it is told. */
 async function follow(server: Server, uris: readonly string[], principal?: Principal): Promise<string[]> {
+  return (await connectFollower(server, uris, principal)).told;
+}
+
+async function connectFollower(
+  server: Server,
+  uris: readonly string[],
+  principal?: Principal,
+  onTold: () => void = () => {},
+) {
   const told: string[] = [];
   let responses = 0;
   const receive = (text: string | undefined): boolean => {
@@ -29,7 +38,10 @@ async function follow(server: Server, uris: readonly string[], principal?: Princ
     if (text === undefined) return true;
     const { method, params } = JSON.parse(text) as { method?: string; params?: { uri?: string } };
     if (method === undefined) responses++;
-    else told.push(params?.uri ?? method);
+    else {
+      told.push(params?.uri ?? method);
+      onTold();
+    }
     return true;
   };
   const outlet = { duplex: true, push: receive, end: receive };
@@ -42,7 +54,7 @@ async function follow(server: Server, uris: readonly string[], principal?: Princ
     channel.receive({ jsonrpc: '2.0', id: uri, method: 'resources/subscribe', params: { uri } });
   }
   await expect.poll(() => responses).toBe(1 + uris.length);
-  return told;
+  return { channel, outlet, told };
 }
 
 test('a change reaches the clients of every process once, however often it is announced in one turn', async () => {
@@ -52,6 +64,28 @@ test('a change reaches the clients of every process once, however often it is an
   a.server.resourceUpdated('memo://2');
   await settled(a.server, b.server);
   expect([atA, atB]).toEqual([['memo://1'], ['memo://1']]);
+});
+
+test('a stream that is opened while a change is being announced gets it once', async () => {
+  const [a, b] = [await start(), await start()];
+  let open: () => void = () => {};
+  const first = await connectFollower(b.server, ['memo://1'], undefined, () => open());
+  const { channel, outlet, told } = await connectFollower(b.server, ['memo://1']);
+  await settled(a.server, b.server);
+  channel.setOutlet(undefined);
+  const before = b.bus.position;
+  // When the first one has been notified, and the other one has not.
+  open = () => {
+    open = () => {};
+    for (const text of channel.changesSince(before)) outlet.push(text);
+    channel.setOutlet(outlet);
+  };
+  a.server.resourceUpdated('memo://1');
+  await settled(a.server, b.server);
+  expect([first.told, told]).toEqual([['memo://1'], ['memo://1']]);
+  a.server.resourceUpdated('memo://1');
+  await settled(a.server, b.server);
+  expect([first.told.length, told.length]).toEqual([2, 2]);
 });
 
 test('a change that is announced all the time is published less often, and the last one is not lost', async () => {

@@ -95,14 +95,17 @@ export class SessionStreams {
       session.releaseIfIdle();
     };
     channel.peer = new HttpPeer(exchange);
-    const missed = await shared.claimStream(session).catch((error: unknown) => {
+    const open = (missed: readonly string[]): void => {
+      if (session.ended) return;
+      for (const text of missed) standalone.push(text);
+      session.follow();
+    };
+    const isOpen = await shared.claimStream(session, open).catch((error: unknown) => {
       // The client tries again; without this it would wait on a stream that carries nothing.
       connection.end();
       throw error;
     });
-    if (missed === undefined || session.ended) return connection.end();
-    for (const text of missed) standalone.push(text);
-    session.follow();
+    if (!isOpen || session.ended) return connection.end();
     await standalone.open(connection, channel.session?.polling === true, position);
     // While the log was read, the session may have been ended, or another process may have opened the stream.
     if (session.ended) return connection.end();

@@ -198,10 +198,10 @@ export class SharedSessions {
   }
 
   /**
-   * Takes the standalone stream of a session over from the process that has it. Returns the notifications that its client
-   * has missed; undefined if another process has opened the stream in the meantime.
+   * Takes the standalone stream of a session over from the process that has it. `open` gets the notifications that its client has
+   * missed, and must follow the changes after them at once. Resolves with false if another process has opened the stream meanwhile.
    */
-  async claimStream(session: ActiveSession): Promise<readonly string[] | undefined> {
+  async claimStream(session: ActiveSession, open: (missed: readonly string[]) => void): Promise<boolean> {
     // Keeps the session in memory, so that messages about it are received.
     session.saveBegun();
     try {
@@ -210,8 +210,9 @@ export class SharedSessions {
       session.heldStream = held;
       const openedAt = await this.#publish({ type: 'stream', session: session.key });
       await this.#storeStream(session, { process: this.#bus.process, position: seenUntil ?? openedAt });
-      if (session.heldStream !== held) return undefined;
-      return seenUntil === undefined ? [] : session.channel.changesSince(seenUntil);
+      if (session.heldStream !== held) return false;
+      open(seenUntil === undefined ? [] : session.channel.changesSince(seenUntil));
+      return true;
     } finally {
       session.saveEnded();
     }
