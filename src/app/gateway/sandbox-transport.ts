@@ -45,7 +45,9 @@ class SandboxTransport implements Transport {
     try {
       await this.#start();
     } catch (error) {
-      const message = `Could not start ${JSON.stringify(this.address)} in its sandbox: ${(error as Error).message}`;
+      const { message: reason, remedy } = error as Error & { readonly remedy?: string };
+      const what = `Could not start ${JSON.stringify(this.address)} in its sandbox: ${reason}`;
+      const message = remedy === undefined ? what : `${what}. ${remedy}`;
       throw new ClientError('spawn-failed', message, { cause: error });
     }
     const process = this.#process as SandboxProcess;

@@ -39,9 +39,13 @@ export const sandboxErrors = {
       remedy,
     }),
   programNotFound: (name: string) =>
-    new SandboxError('program-not-found', `Program ${quoted(name)} is not in a system or read-only directory`, {
-      remedy: 'Install it, or use its absolute path inside a directory that the policy binds read-only.',
-    }),
+    new SandboxError(
+      'program-not-found',
+      `Program ${quoted(name)} is not in a directory of the system, or in a read-only one`,
+      {
+        remedy: 'Install it, or add the directory that it is in to "readOnly".',
+      },
+    ),
   programNotAllowed: (name: string) =>
     new SandboxError('program-not-allowed', `Command not allowed: ${quoted(name)}`, {
       remedy: 'Add the program to the policy.',

@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connect } from '../../../src/client/index.ts';
 import { useHome } from '../../support/program.ts';
@@ -123,16 +123,23 @@ test.skipIf(process.platform !== 'linux')('a server in a sandbox sees only the f
        process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...answer }) + '\\n');
      });`,
   );
-  const mooring = { sandbox: { readOnly: [open] } };
-  const config = writeConfig(home, {
-    mcpServers: { safe: { command: process.execPath, args: [program], cwd: open, mooring } },
+  const safe = (readOnly: readonly string[], command = process.execPath) => ({
+    mcpServers: { safe: { command, args: [program], cwd: open, mooring: { sandbox: { readOnly } } } },
   });
-  const { url } = await startHttp(home, ['--config', config]);
+  // Node may be installed in a folder that is not one of the system.
+  const config = writeConfig(home, safe([open, dirname(process.execPath)]));
+  const { url, line } = await startHttp(home, ['--config', config]);
   const client = await connect(url);
   const read = async (file: string): Promise<string> => textOf(await client.callTool('safe__read', { file }));
   await expect.poll(() => toolNames(client)).toEqual(['safe__read']);
   expect(await read(join(open, 'a.txt'))).toBe('open');
   expect(await read(join(secret, 'a.txt'))).toBe('ENOENT');
+  // A program that it would not see is an error that says what to do. The gateway reads its changed file.
+  const hidden = join(secret, 'node');
+  writeFileSync(hidden, '#!/bin/sh', { mode: 0o755 });
+  writeConfig(home, safe([open], hidden));
+  const said = await line(/is not in a directory of the system, or in a read-only one/);
+  expect(said).toContain('add the directory that it is in to');
   await client.close();
 });
 
