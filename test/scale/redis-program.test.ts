@@ -136,7 +136,7 @@ describe.skipIf(!hasRedis())('with Redis', { retry: pauses }, () => {
     const resume = async () => (await openGet(b.client, session, lastEventId(call))).end();
     // Until it is noticed that the process has ended.
     await expect
-      .poll(async () => (await resume()).at(-1)?.error?.code, { timeout: 20_000, interval: 500 })
+      .poll(async () => (await resume()).at(-1)?.error?.code, { timeout: 60_000, interval: 500 })
       .toBe(-32603);
     const stream = await openGet(b.client, session);
     await b.client.session(session, 'tools/call', { name: 'touch', arguments: { uri: 'memo://1' } });
@@ -147,7 +147,7 @@ describe.skipIf(!hasRedis())('with Redis', { retry: pauses }, () => {
 
   test('replicas are replaced one after the other without a failed request', { timeout }, async () => {
     const all = await start(3, ['--drain-delay', '3000']);
-    const load = new Load({ clients: { stateless: 4, session: 4, stream: 4 }, url: () => all.router.url });
+    const load = startLoad(all, 20);
     closers.push(() => load.stop());
     await load.more(200);
     for (const old of [...all.programs]) {
@@ -163,7 +163,7 @@ describe.skipIf(!hasRedis())('with Redis', { retry: pauses }, () => {
 
   test('one of three that is killed under load breaks only what was open on it', { timeout }, async () => {
     const all = await start(3);
-    const load = new Load({ clients: { stateless: 4, session: 4, stream: 4 }, url: () => all.router.url });
+    const load = startLoad(all);
     closers.push(() => load.stop());
     await load.more(200);
     const { inFlight } = load;
@@ -182,6 +182,10 @@ describe.skipIf(!hasRedis())('with Redis', { retry: pauses }, () => {
     expect(other.lines.join('\n')).toContain('with another key');
   });
 });
+
+/** A load on the router. */
+const startLoad = ({ router }: RedisPrograms, pauseMs = 0): Load =>
+  new Load({ clients: { stateless: 4, session: 4, stream: 4 }, pauseMs, url: () => router.url });
 
 const both = 'application/json, text/event-stream';
 const initialize = {

@@ -30,6 +30,8 @@ export interface LoadOptions {
   readonly clients: Readonly<Record<ClientKind, number>>;
   /** Whether each request opens a connection. Default: each client has one that it keeps. */
   readonly freshConnections?: boolean;
+  /** Between two requests of a client, so that a load that goes on while a process starts or ends leaves it the processors. Default: 0. */
+  readonly pauseMs?: number;
   /** By client: its name. Default: none. */
   token?(client: number): string;
   /** Where the next request goes; the address may change. */
@@ -79,7 +81,11 @@ export class Load {
       }
     };
     const session = kind === 'stateless' ? undefined : await openSession(send);
-    while (!this.#stopped) await this.#call(kind, client, send, session);
+    const { pauseMs = 0 } = this.#options;
+    while (!this.#stopped) {
+      await this.#call(kind, client, send, session);
+      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
   }
 
   async #call(kind: ClientKind, client: number, send: Send, session: string | undefined): Promise<void> {
