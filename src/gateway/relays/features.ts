@@ -1,11 +1,15 @@
 // The features of a server as a gateway has them: each passes a request on to the upstream that an item belongs to.
 
+import type { ToolCallOptions } from '../../client/index.ts';
 import type { Context } from '../../engine/context.ts';
+import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import { RelayedResult } from '../../engine/relayed-result.ts';
 import type { Completion, CompletionRef, PromptResult, ReadResult, Tool, ToolResult } from '../../protocol/model.ts';
 import { overrideArguments } from '../names/index.ts';
+import type { UpstreamConnection } from '../upstreams/connection.ts';
 import { linksText, toolFailure, toWireError } from './failures.ts';
-import { type Relayed, type RelayTarget, relay } from './relay.ts';
+import type { Link } from './phases.ts';
+import { type Relayed, type RelayedRequest, type RelayTarget, relay } from './relay.ts';
 import type { RelayOptions } from './relay-call.ts';
 import { type ExposeUri, mapPromptResult, mapReadResult, mapToolResult, withPlainMeta } from './results.ts';
 import { decidesOnTasks, requiresTask } from './task-rules.ts';
@@ -18,51 +22,75 @@ export interface FeatureTarget extends RelayTarget {
 type Arguments = { readonly [key: string]: unknown };
 
 /** Calls a tool of an upstream. `name`: the upstream's own. */
-export async function callTool(
+export function callTool(
   target: FeatureTarget,
   name: string,
   tool: Tool,
   args: Arguments,
   ctx: Context,
 ): Promise<ToolResult> {
-  const { upstream, expose } = target;
-  const { config, slug } = upstream;
-  const { override } = config;
+  const { override } = target.upstream.config;
   const sent = Object.hasOwn(override, name) ? overrideArguments(args, override[name]) : args;
-  const isRepeatable = tool.annotations?.readOnlyHint === true || tool.annotations?.idempotentHint === true;
-  try {
-    const send = (task: RelayOptions['task']) =>
-      relay(target, ctx, { isRepeatable, task }, ({ client }, options) => {
-        const reason = upstream.withheld.get(name);
-        if (reason !== undefined) return Promise.resolve<ToolResult>(failure(reason));
-        return client.callTool(name, sent, options);
-      });
+  return relay(target, ctx, new ToolRequest(target, name, tool, sent, ctx));
+}
+
+/** A class, because functions for each call would take a twentieth of its time (bench gateway, "stdio to stdio"). */
+class ToolRequest implements RelayedRequest<ToolResult, ToolResult> {
+  readonly #target: FeatureTarget;
+  readonly #name: string;
+  readonly #args: Arguments | undefined;
+  readonly #ctx: Context;
+  readonly isRepeatable: boolean;
+  task: RelayOptions['task'];
+
+  constructor(target: FeatureTarget, name: string, { annotations }: Tool, args: Arguments | undefined, ctx: Context) {
+    this.#target = target;
+    this.#name = name;
+    this.#args = args;
+    this.#ctx = ctx;
+    this.isRepeatable = annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
     // A task of the gateway is a task of the upstream too, so it outlives connections on both sides.
-    if (ctx.mayDetach) return toResult(await send('prefer'), slug, expose);
-    if (!decidesOnTasks(upstream.lists)) return toResult(await send(undefined), slug, expose);
-    const inline = send('never').catch((error: unknown) => {
+    this.task = ctx.mayDetach ? 'prefer' : decidesOnTasks(target.upstream.lists) ? 'never' : undefined;
+  }
+
+  send({ client }: UpstreamConnection, options: ToolCallOptions): Promise<ToolResult> {
+    const reason = this.#target.upstream.withheld.get(this.#name);
+    if (reason !== undefined) return Promise.resolve(failure(reason));
+    return client.callTool(this.#name, this.#args, options);
+  }
+
+  finish({ value, call, revision }: Relayed<ToolResult>): ToolResult {
+    const { upstream, expose } = this.#target;
+    const mapped = mapToolResult(value, expose);
+    const clean = withPlainMeta(mapped);
+    const links = linksIn(call.unavailable);
+    if (links !== undefined) {
+      const note = { type: 'text', text: linksText(upstream.slug, links) } as const;
+      return new RelayedResult({ ...clean, content: [...clean.content, note] });
+    }
+    const { resultText: text } = call;
+    if (mapped !== value || text === undefined) return new RelayedResult(clean);
+    return new RelayedResult(clean, { text, revision, meta: value._meta });
+  }
+
+  failed(error: unknown): ToolResult | Promise<ToolResult> {
+    const ctx = this.#ctx;
+    if (this.task === 'never' && requiresTask(error) && !ctx.inputEndsRun) {
       // The tool only runs as a task: the gateway waits for its result, for clients without tasks.
-      if (!requiresTask(error) || ctx.inputEndsRun) throw error;
-      return send(undefined);
-    });
-    return toResult(await inline, slug, expose);
-  } catch (error) {
+      this.task = undefined;
+      return relay(this.#target, ctx, this);
+    }
+    const { upstream } = this.#target;
     upstream.failed(error);
-    return toolFailure(error, slug, ctx);
+    return toolFailure(error, upstream.slug, ctx);
   }
 }
 
-function toResult({ value, call, revision }: Relayed<ToolResult>, slug: string, expose: ExposeUri): ToolResult {
-  const mapped = mapToolResult(value, expose);
-  const links = call.unavailable.flatMap((request) => (request.kind === 'elicitUrl' ? [request] : []));
-  if (links.length > 0) {
-    const note = { type: 'text', text: linksText(slug, links) } as const;
-    return new RelayedResult(withPlainMeta({ ...mapped, content: [...mapped.content, note] }));
-  }
-  const { resultText: text } = call;
-  const clean = withPlainMeta(mapped);
-  if (mapped !== value || text === undefined) return new RelayedResult(clean);
-  return new RelayedResult(clean, { text, revision, meta: value._meta });
+/** The pages that the user could not be asked to open; undefined if there are none. */
+function linksIn(unavailable: readonly InputRequest[]): Link[] | undefined {
+  if (unavailable.length === 0) return undefined;
+  const links = unavailable.flatMap((request) => (request.kind === 'elicitUrl' ? [request] : []));
+  return links.length === 0 ? undefined : links;
 }
 
 function failure(text: string): ToolResult {
@@ -70,42 +98,32 @@ function failure(text: string): ToolResult {
 }
 
 /** Reads a resource. `exposed`: the URI as the client named it. */
-export async function readResource(
-  target: FeatureTarget,
-  uri: string,
-  exposed: string,
-  ctx: Context,
-): Promise<ReadResult> {
-  try {
-    const { value } = await relay(target, ctx, { isRepeatable: true }, ({ client }, options) =>
-      client.readResource(uri, options),
-    );
-    return mapReadResult(value, target.expose, target.upstream.config.isolation !== 'shared');
-  } catch (error) {
-    target.upstream.failed(error);
-    throw toWireError(error, target.upstream.slug, exposed);
-  }
+export function readResource(target: FeatureTarget, uri: string, exposed: string, ctx: Context): Promise<ReadResult> {
+  const isPrivate = target.upstream.config.isolation !== 'shared';
+  return relay<ReadResult, ReadResult>(target, ctx, {
+    isRepeatable: true,
+    send: ({ client }, options) => client.readResource(uri, options),
+    finish: ({ value }) => mapReadResult(value, target.expose, isPrivate),
+    failed: throwTo(target, exposed),
+  });
 }
 
-export async function getPrompt(
+export function getPrompt(
   target: FeatureTarget,
   name: string,
   args: Readonly<Record<string, string>>,
   ctx: Context,
 ): Promise<PromptResult> {
   const given = Object.keys(args).length === 0 ? undefined : args;
-  try {
-    const { value } = await relay(target, ctx, { isRepeatable: true }, ({ client }, options) =>
-      client.getPrompt(name, given, options),
-    );
-    return mapPromptResult(value, target.expose);
-  } catch (error) {
-    target.upstream.failed(error);
-    throw toWireError(error, target.upstream.slug);
-  }
+  return relay<PromptResult, PromptResult>(target, ctx, {
+    isRepeatable: true,
+    send: ({ client }, options) => client.getPrompt(name, given, options),
+    finish: ({ value }) => mapPromptResult(value, target.expose),
+    failed: throwTo(target),
+  });
 }
 
-export async function complete(
+export function complete(
   target: RelayTarget,
   ref: CompletionRef,
   argument: { readonly name: string; readonly value: string },
@@ -113,32 +131,36 @@ export async function complete(
   ctx: Context,
 ): Promise<Completion> {
   const context = Object.keys(known).length === 0 ? {} : { context: known };
-  try {
-    const { value } = await relay(target, ctx, { isRepeatable: true }, ({ client }, options) =>
-      client.complete({ ref, argument, ...context }, options),
-    );
-    return value;
-  } catch (error) {
-    target.upstream.failed(error);
-    throw toWireError(error, target.upstream.slug);
-  }
+  return relay<Completion, Completion>(target, ctx, {
+    isRepeatable: true,
+    send: ({ client }, options) => client.complete({ ref, argument, ...context }, options),
+    finish: ({ value }) => value,
+    failed: throwTo(target),
+  });
 }
 
 /** Passes a request of an extension on, as it is. */
-export async function requestOther(
+export function requestOther(
   target: RelayTarget,
   method: string,
   { _meta, ...params }: Arguments,
   ctx: Context,
 ): Promise<Arguments> {
-  try {
-    const { value } = await relay(target, ctx, { isRepeatable: false }, ({ client }, options) =>
-      client.request(method, params, options),
-    );
-    const { resultType: _type, ...result } = value as Arguments & { readonly _meta?: ToolResult['_meta'] };
-    return withPlainMeta(result);
-  } catch (error) {
-    target.upstream.failed(error);
-    throw toWireError(error, target.upstream.slug);
-  }
+  return relay<unknown, Arguments>(target, ctx, {
+    isRepeatable: false,
+    send: ({ client }, options) => client.request(method, params, options),
+    finish: ({ value }) => {
+      const { resultType: _type, ...result } = value as Arguments & { readonly _meta?: ToolResult['_meta'] };
+      return withPlainMeta(result);
+    },
+    failed: throwTo(target),
+  });
+}
+
+/** Throws what the client gets for a failure. `uri`: of a resource, as the client named it. */
+function throwTo({ upstream }: RelayTarget, uri?: string): (error: unknown) => never {
+  return (error) => {
+    upstream.failed(error);
+    throw toWireError(error, upstream.slug, uri);
+  };
 }

@@ -62,6 +62,8 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
   #run: CallRun;
   /** Set while the call continues without a run of the handler, until the client retries. */
   hold: HeldCall | undefined;
+  /** Whether an input request of the upstream can end the run that waits for it. */
+  readonly mayBeHeld: boolean;
   /** Created where the end of a run must not cancel the call. */
   readonly #cancellation: Cancellation | undefined;
   /** What the client could not be asked for. */
@@ -114,6 +116,7 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     this.onProgress = isAsking
       ? ({ progress, total, message }) => void this.#run.progress(progress, total, message)
       : undefined;
+    this.mayBeHeld = ctx.inputEndsRun && canBeAsked(this.asks);
     if (this.mayBeHeld || ctx.mayDetach) {
       // The signal of a run is aborted when the run ends with input requests, or goes on in another process, but the upstream
       // goes on.
@@ -184,11 +187,6 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     this.#cancellation?.abort(reason);
   }
 
-  /** Whether an input request of the upstream can end the run that waits for it. */
-  get mayBeHeld(): boolean {
-    return this.ctx.inputEndsRun && canBeAsked(this.asks);
-  }
-
   get caller(): unknown {
     const { session, principal, peer } = this.ctx;
     if (session !== undefined) return session;
@@ -207,9 +205,11 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     return (this.#asks ??= asksOf(this.ctx));
   }
 
-  endTask(): void {
-    if (this.#taskId !== undefined) this.connection?.endTask(this.#taskId);
+  /** The upstream does not work on it any more. */
+  end(connection: UpstreamConnection): void {
+    if (this.#taskId !== undefined) connection.endTask(this.#taskId);
     this.#taskId = undefined;
+    connection.end(this);
   }
 
   log({ level, data, logger }: LogMessage): void {

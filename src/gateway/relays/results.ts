@@ -9,14 +9,7 @@ import { withoutReserved } from './meta.ts';
 /** A URI of the upstream as clients of the view see it. */
 export type ExposeUri = (uri: string) => string;
 
-/** Throws if a block is not even an object: it could not be encoded for another revision. */
-function checkBlocks(blocks: readonly unknown[]): void {
-  if (blocks.every((each) => isObject(each) && typeof each['type'] === 'string')) return;
-  throw new ClientError('invalid-result', 'A content block is not an object with a type');
-}
-
 export function mapToolResult(result: ToolResult, expose: ExposeUri): ToolResult {
-  checkBlocks(result.content);
   const content = mapContents(result.content, expose);
   return content === result.content ? result : { ...result, content };
 }
@@ -28,10 +21,14 @@ export function withPlainMeta<T extends { readonly _meta?: ToolResult['_meta'] }
   return (meta === undefined ? rest : { ...rest, _meta: meta }) as T;
 }
 
+/** Throws if a block is not even an object: it could not be encoded for another revision. */
 function mapContents(blocks: readonly Content[], expose: ExposeUri): readonly Content[] {
   let mapped: Content[] | undefined;
   for (let i = 0; i < blocks.length; i++) {
     const block = blocks[i] as Content;
+    if (!isObject(block) || typeof block.type !== 'string') {
+      throw new ClientError('invalid-result', 'A content block is not an object with a type');
+    }
     const next = mapBlock(block, expose);
     if (next !== block) (mapped ??= [...blocks])[i] = next;
   }
