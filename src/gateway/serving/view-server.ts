@@ -1,13 +1,8 @@
 // The server of one view: what clients connect to. It shows what the view selects from the upstreams, as it is known now.
 
 import type { Context } from '../../engine/context.ts';
-import {
-  type Middleware,
-  type OtherMethods,
-  principalKey,
-  type RequestInfo,
-  type TaskEvent,
-} from '../../engine/ports.ts';
+import { checkMiddleware } from '../../engine/middleware.ts';
+import { type OtherMethods, principalKey, type RequestInfo, type TaskEvent } from '../../engine/ports.ts';
 import { createServer, type Server, type ServerOptions } from '../../engine/server.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import type { Principal } from '../../protocol/exchange.ts';
@@ -66,13 +61,13 @@ export class ViewServer {
         instructions: () => joinInstructions(this.#source),
       });
     this.#calls = new CallNames(this.server, source);
-    const whenKnown: Middleware = (request, next) => {
-      if (this.#isKnown) return next();
+    const whenKnown = checkMiddleware((request) => {
+      if (this.#isKnown) return undefined;
       const unknown = this.#unknown;
       this.#isKnown = unknown.length === 0;
-      if (this.#isKnown || !this.#needsLists(request)) return next();
-      return waitAtMost(firstListMs, Promise.all(unknown.map((upstream) => upstream.known()))).then(next);
-    };
+      if (this.#isKnown || !this.#needsLists(request)) return undefined;
+      return waitAtMost(firstListMs, Promise.all(unknown.map((upstream) => upstream.known()))).then(() => {});
+    });
     this.server.around(source.isSingle ? whenKnown : Object.assign(whenKnown, { redirect: this.#calls.redirect }));
     this.server.observe({
       rootsChanged: (_peer, session) => {
