@@ -136,11 +136,7 @@ const groups = [
   },
   {
     name: 'gateway-files',
-    entries: [
-      'src/app/gateway/control-socket.ts',
-      'src/app/gateway/gateway-settings.ts',
-      'src/app/gateway/known-tools.ts',
-    ],
+    entries: ['src/app/gateway/gateway-settings.ts', 'src/app/gateway/known-tools.ts'],
   },
   // What a start with folders loads.
   { name: 'files', entries: ['src/packs/files/index.ts', 'src/packs/system/index.ts', 'src/app/own-files.ts'] },

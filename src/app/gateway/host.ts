@@ -17,7 +17,7 @@ import type { Settings } from '../settings.ts';
 import { UsageError } from '../usage-error.ts';
 import { terminalOf } from './ask-input.ts';
 import { consoleGateway, GatewayServers, UpstreamMessages } from './console-gateway.ts';
-import { type ControlSocket, openControlSocket } from './control-socket.ts';
+import type { ControlSocket } from './control-socket.ts';
 import { catalogFolder, pinFile } from './data-files.ts';
 import { type GatewayInput, readGateway } from './gateway-settings.ts';
 import type { GatewayHost, Protect } from './host-contract.ts';
@@ -104,10 +104,12 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
     async control(url) {
       const info = { startedAt: new Date().toISOString(), url, files };
       const open = async (): Promise<void> => {
-        socket = await openControlSocket(controlHandlers(gateway, watch, info)).catch((error: Error) => {
-          logger.warn(`"mooring gateway status" cannot reach this gateway: ${error.message}`);
-          return undefined;
-        });
+        try {
+          const { openControlSocket } = await import('./control-socket.ts');
+          socket = await openControlSocket(controlHandlers(gateway, watch, info));
+        } catch (error) {
+          logger.warn(`"mooring gateway status" cannot reach this gateway: ${(error as Error).message}`);
+        }
         if (isClosed) socket?.close();
       };
       if (url !== undefined) await open();
