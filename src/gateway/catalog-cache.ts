@@ -2,12 +2,12 @@
 // each digest of an entry: a changed entry has no lists until the gateway has connected to its server. A file is two lines
 // of JSON. The first has the digest of the second, so one hash is enough to check what was computed from the lists.
 
-import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../protocol/logger.ts';
 import { version as programVersion } from '../protocol/version.ts';
 import type { CachedLists, CatalogCache, PreparedLists, UpstreamLists } from './contract.ts';
+import { sha256 } from './sha256.ts';
 
 /** Stops a server with an endless list from filling the disk. */
 const maxFileBytes = 16 * 1024 * 1024;
@@ -88,10 +88,6 @@ function decode(text: string): CachedLists {
   if (digest !== sha256(body)) throw new Error('it was changed by something else');
   const { lists, fingerprints, cleaned = lists } = JSON.parse(body) as Body;
   return { atMs, lists, ...(by === programVersion ? { prepared: { cleaned, fingerprints } } : {}) };
-}
-
-function sha256(text: string): string {
-  return hash('sha256', text, 'hex');
 }
 
 function removeOld(folder: string): void {

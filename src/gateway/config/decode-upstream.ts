@@ -1,6 +1,5 @@
 // Decodes one server of a configuration, whose "mooring" keys have been validated against their schema.
 
-import { hash } from 'node:crypto';
 import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ServerEntry } from '../../client/index.ts';
@@ -9,6 +8,7 @@ import type { Root } from '../../protocol/model.ts';
 import { reservedParams } from '../../protocol/oauth-params.ts';
 import { canonicalJson, type Issue } from '../../schema/index.ts';
 import { slugOf } from '../names/index.ts';
+import { sha256 } from '../sha256.ts';
 import { decodeFilter, type WrittenFilter } from './decode-view.ts';
 import { defaults } from './defaults.ts';
 import { forbiddenHeader } from './forward-headers.ts';
@@ -224,8 +224,4 @@ function notesOn(name: string, written: unknown): ConfigNote[] {
     notes.push({ level: 'warning', text: `${name}: unknown keys, without effect: ${unknown.join(', ')}` });
   }
   return notes;
-}
-
-function sha256(text: string): string {
-  return hash('sha256', text, 'hex');
 }

@@ -1,6 +1,6 @@
 // The slug of a server: a short form of its name for tool names, URIs and addresses. A pure function of the name.
 
-import { createHash } from 'node:crypto';
+import { sha256 } from '../sha256.ts';
 
 /** Leaves space for the tool's own name in the 64 characters that clients accept. */
 export const maxSlugChars = 24;
@@ -31,8 +31,7 @@ export function isSlug(text: string): boolean {
 
 /** Six characters (30 bits, base32) of the SHA-256 of a text. */
 export function shortHash(text: string): string {
-  const digest = createHash('sha256').update(text).digest();
-  let bits = digest.readUInt32BE(0) >>> 2;
+  let bits = Number.parseInt(sha256(text).slice(0, 8), 16) >>> 2;
   let short = '';
   for (let at = 0; at < hashChars; at++) {
     short = (alphabet[bits & 31] as string) + short;

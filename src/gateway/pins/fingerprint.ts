@@ -1,8 +1,8 @@
 // The fingerprint of a tool: what a model and a user rely on when they decide to call it.
 
-import { hash } from 'node:crypto';
 import type { Tool } from '../../protocol/model.ts';
 import { canonicalJson } from '../../schema/index.ts';
+import { sha256 } from '../sha256.ts';
 
 /** The parts of a tool that a fingerprint covers. */
 export interface PinnedDefinition {
@@ -33,8 +33,4 @@ export function fingerprintOf(definition: PinnedDefinition): string {
 /** SHA-256 of the definition without the name: the same for a tool that was only renamed. */
 export function contentFingerprintOf({ name: _name, ...rest }: PinnedDefinition): string {
   return sha256(canonicalJson(rest));
-}
-
-export function sha256(text: string): string {
-  return hash('sha256', text, 'hex');
 }

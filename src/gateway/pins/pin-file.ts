@@ -3,8 +3,8 @@
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type PinnedDefinition, sha256 } from './fingerprint.ts';
+import { sha256 } from '../sha256.ts';
+import type { PinnedDefinition } from './fingerprint.ts';
 
 /** One acceptance of one definition. */
 export interface Acceptance {
@@ -109,6 +109,7 @@ export function writePinFile(file: string, { acceptances, definitions, seen }: P
 
 /** A lock that is older belongs to a process that ended. */
 const staleLockMs = 10_000;
+const lockPollMs = 20;
 
 /** Runs `work` while no other process writes the file. */
 export async function withPinLock<T>(file: string, work: () => T): Promise<T> {
@@ -122,7 +123,7 @@ export async function withPinLock<T>(file: string, work: () => T): Promise<T> {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       const { mtimeMs } = statSync(lock, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() };
       if (Date.now() - mtimeMs > staleLockMs) rmSync(lock, { force: true });
-      else await sleep(20);
+      else await new Promise((resolve) => setTimeout(resolve, lockPollMs));
     }
   }
   try {

@@ -1,13 +1,13 @@
 // Tasks of the gateway that outlive its process: the task of the upstream is recorded as a step, and the process that resumes
 // the task of the gateway continues with it. The upstream is never called twice.
 
-import { createHash } from 'node:crypto';
 import type { Client } from '../../client/index.ts';
 import type { Context } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import type { TaskRecord } from '../../engine/tasks/task-store.ts';
 import type { CancelSignal } from '../../protocol/cancellation.ts';
 import type { ToolResult } from '../../protocol/model.ts';
+import { sha256 } from '../sha256.ts';
 import { encodeRequest } from './held-call-messages.ts';
 
 const taskStep = 'gateway-task';
@@ -71,10 +71,7 @@ export async function finishTask(client: Client, id: string, signal: CancelSigna
  * unless it was answered. `open`: the keys in use.
  */
 export async function askInTask(ctx: Context, request: InputRequest, open: Set<string>): Promise<unknown> {
-  const digest = createHash('sha256')
-    .update(JSON.stringify(encodeRequest(request)))
-    .digest('base64url')
-    .slice(0, 16);
+  const digest = sha256(JSON.stringify(encodeRequest(request)), 'base64url').slice(0, 16);
   let n = 1;
   const isUsed = (key: string): boolean => open.has(key) || ctx.stepResult(answeredStep(key)) !== undefined;
   while (isUsed(`${digest}-${n}`)) n++;
