@@ -1,7 +1,7 @@
 // The servers that are configured in the clients on this machine, and in which files.
 
 import { existsSync } from 'node:fs';
-import { basename, dirname, join, sep } from 'node:path';
+import { basename, dirname, sep } from 'node:path';
 import { thisPlatform, userConfigFile } from '../config/folders.ts';
 import { type ClientRow, clientFile, clients, type Scope } from './clients.ts';
 import { isDisabled, readConfig, serversIn, type WrittenServer } from './server-config.ts';
@@ -61,12 +61,13 @@ export async function configuredServers(files: readonly ClientConfigFile[]): Pro
 /** The client that reads a file of this name; undefined if it could be any. */
 export function clientOfFile(file: string): [string, ClientRow] | undefined {
   const at = thisPlatform();
-  const tail = (path: string): string => join(basename(dirname(path)), basename(path));
+  const [name, folder] = [basename(file), basename(dirname(file))];
+  const isNamedAlike = (path: string): boolean => basename(path) === name && basename(dirname(path)) === folder;
   return Object.entries(clients).find(([, row]) => {
     const user = [row.file('user', at, ''), row.otherFile?.('user', at, '')];
     const project = [row.file('project', at, ''), row.otherFile?.('project', at, '')];
     return (
-      user.some((each) => each !== undefined && (each === file || tail(each) === tail(file))) ||
+      user.some((each) => each !== undefined && (each === file || isNamedAlike(each))) ||
       project.some((each) => each !== undefined && file.endsWith(`${sep}${each}`))
     );
   });
