@@ -34,7 +34,7 @@ export function callTool(
   return relay(target, ctx, new ToolRequest(target, name, tool, sent, ctx));
 }
 
-/** A class, because functions for each call would take a twentieth of its time (bench gateway, "stdio to stdio"). */
+/** A class: one object for each call instead of one with three functions. */
 class ToolRequest implements RelayedRequest<ToolResult, ToolResult> {
   readonly #target: FeatureTarget;
   readonly #name: string;
