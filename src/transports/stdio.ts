@@ -41,8 +41,6 @@ export interface StdioServer {
 const defaultParentPollMs = 3_000;
 /** Official clients close stdin, send SIGTERM two seconds later and SIGKILL after two more: exit before that. */
 const signalGraceMs = 1_000;
-/** Clients read the lists first; what calls need is loaded after that, or by a call that comes earlier. */
-const prepareDelayMs = 100;
 /** How much is read before calls can be run: fewer calls than may be in flight. */
 const maxEarlyBytes = 4 * 1024;
 /** How long packs may take to release their resources, and the log to be read, before the process exits anyway. */
@@ -78,10 +76,9 @@ export async function serveStdio(host: Host, options: StdioOptions = {}): Promis
       setImmediate(() => {
         watchStderr();
         watchParent(listener, parent, options.parentPollMs ?? defaultParentPollMs);
+        prepare();
       }),
     );
-    const preparation = setTimeout(prepare, prepareDelayMs).unref();
-    void connection.closed.finally(() => clearTimeout(preparation));
   }
   return { closed: connection.closed, close: () => connection.stop() };
 }
