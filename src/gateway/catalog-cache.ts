@@ -3,7 +3,7 @@
 // of JSON. The first has the digest of the second, so one hash is enough to check what was computed from the lists.
 
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { join } from 'node:path';
 import type { Logger } from '../protocol/logger.ts';
 import { version as programVersion } from '../protocol/version.ts';
 import type { CachedLists, CatalogCache, PreparedLists, UpstreamLists } from './contract.ts';
@@ -32,8 +32,7 @@ interface Body {
 
 /** A cache in a folder of this user. It is created when the first lists are written. */
 export function createCatalogCache(folder: string, logger?: Logger): CatalogCache {
-  // Not `join`, which reads every character of the folder again, for every server.
-  const fileOf = (digest: string): string => `${folder}${sep}${sha256(digest)}.json`;
+  const fileOf = (digest: string): string => join(folder, `${sha256(digest)}.json`);
   let swept = false;
   return {
     read(digest) {

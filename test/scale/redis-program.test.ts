@@ -136,7 +136,7 @@ describe.skipIf(!hasRedis())('with Redis', { retry: pauses }, () => {
     const resume = async () => (await openGet(b.client, session, lastEventId(call))).end();
     // Until it is noticed that the process has ended.
     await expect
-      .poll(async () => (await resume()).at(-1)?.error?.code, { timeout: 60_000, interval: 500 })
+      .poll(async () => (await resume()).at(-1)?.error?.code, { timeout: 20_000, interval: 500 })
       .toBe(-32603);
     const stream = await openGet(b.client, session);
     await b.client.session(session, 'tools/call', { name: 'touch', arguments: { uri: 'memo://1' } });

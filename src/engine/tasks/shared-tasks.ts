@@ -154,7 +154,7 @@ export class SharedTasks implements SharedFollowers {
     const { id } = record;
     if (!this.#host.runs.has(id)) return void this.#publish({ type: 'known', task: id, session });
     // Published before all that its handler will do.
-    void this.#send(id, stateOf(record), (state) => this.#publish({ ...changeMessage(record, state), session }));
+    this.#sendState(record, session, (message) => this.#publish(message));
   }
 
   followed(task: string): void {
@@ -314,10 +314,13 @@ export class SharedTasks implements SharedFollowers {
       const { id } = record;
       const session = { key, isReady };
       // With the state before all that is published after this, so that its clients are notified of that.
-      if (this.#host.runs.has(id)) {
-        void this.#send(id, stateOf(record), (state) => send({ ...changeMessage(record, state), session }));
-      } else send({ type: 'known', task: id, session });
+      if (this.#host.runs.has(id)) this.#sendState(record, session, send);
+      else send({ type: 'known', task: id, session });
     }
+  }
+
+  #sendState(record: TaskRecord, session: KnownSession, send: (message: TaskMessage) => unknown): void {
+    void this.#send(record.id, stateOf(record), (state) => send({ ...changeMessage(record, state), session }));
   }
 
   async #followKnown({ task, session }: TaskMessage & { readonly type: 'known' }): Promise<void> {

@@ -3,6 +3,7 @@
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { pause } from '../../protocol/wait.ts';
 import { sha256 } from '../sha256.ts';
 import type { PinnedDefinition } from './fingerprint.ts';
 
@@ -123,7 +124,7 @@ export async function withPinLock<T>(file: string, work: () => T): Promise<T> {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       const { mtimeMs } = statSync(lock, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() };
       if (Date.now() - mtimeMs > staleLockMs) rmSync(lock, { force: true });
-      else await new Promise((resolve) => setTimeout(resolve, lockPollMs));
+      else await pause(lockPollMs);
     }
   }
   try {

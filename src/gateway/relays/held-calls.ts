@@ -36,7 +36,8 @@ export interface HeldCallSharing {
 }
 
 export class HeldCalls {
-  #holder: string | undefined;
+  /** This process, in the states that clients send back. */
+  readonly holder: string;
   readonly #shared: SharedHeldCalls | undefined;
   readonly #limits: HeldCallLimits;
   readonly #calls = new Map<string, HeldCall>();
@@ -44,13 +45,8 @@ export class HeldCalls {
 
   constructor(limits: Partial<HeldCallLimits> = {}, sharing?: HeldCallSharing) {
     this.#limits = { ...defaultHeldCallLimits, ...limits };
-    this.#holder = sharing?.bus.process;
+    this.holder = sharing?.bus.process ?? crypto.randomUUID();
     this.#shared = sharing && new SharedHeldCalls({ ...sharing, find: (id) => this.#calls.get(id) });
-  }
-
-  /** This process, in the states that clients send back. Without a bus, created for the first held call: the start needs no web crypto. */
-  get holder(): string {
-    return (this.#holder ??= crypto.randomUUID());
   }
 
   get size(): number {

@@ -2,9 +2,9 @@
 // a line that is changed, added, moved or removed breaks the chain there. A group is the lines that were added
 // before its hash was taken; the next line with a `prev` begins another. This file does not know the content of lines.
 
+import { createHash, hash } from 'node:crypto';
 import type { Batch } from './batch.ts';
 import type { AuditHead } from './contract.ts';
-import { hash } from './sha256.ts';
 
 /** Takes the place of the previous group's hash in the very first group. */
 export const origin: AuditHead = { seq: 0, hash: '' };
@@ -13,7 +13,7 @@ export const origin: AuditHead = { seq: 0, hash: '' };
 export const hashGroup = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex');
 
 /** The hash of bytes that never became a line. */
-export const hashBytes = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex');
+export const hashBytes = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** Maximum lines and approximate maximum bytes of a group: continuing a log means reading its last group again. */
 const maxGroupLines = 256;

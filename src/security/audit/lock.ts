@@ -1,7 +1,7 @@
 // One writer per chain. Clients may start any number of server processes, so a process that finds a log in use takes
 // the next one: `audit`, `audit-2`, … each with a chain of its own that continues where its last writer stopped.
 
-import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Writers in a folder at a time; more are a configuration error. */
@@ -35,7 +35,7 @@ export function claimLog(directory: string, name: string): Claim {
       },
       release() {
         held.delete(lock);
-        remove(lock);
+        rmSync(lock, { force: true });
       },
     };
   }
@@ -53,7 +53,7 @@ function take(directory: string, lock: string): boolean {
     }
     return false;
   } finally {
-    remove(draft);
+    rmSync(draft, { force: true });
   }
 }
 
@@ -82,7 +82,7 @@ function clearStale(lock: string, draft: string): boolean {
   }
   // A running process may have taken the lock between check and rename: then it is put back.
   if (read(aside) !== found) link(aside, lock);
-  remove(aside);
+  rmSync(aside, { force: true });
   return true;
 }
 
@@ -91,15 +91,6 @@ function read(path: string): string | undefined {
     return readFileSync(path, 'utf8');
   } catch {
     return undefined; // Gone.
-  }
-}
-
-/** Unlike `rmSync`, it does not load the modules of Node.js that remove folders. */
-function remove(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
 }
 

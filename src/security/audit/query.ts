@@ -1,6 +1,7 @@
 // Finds lines, shows the last ones, and follows a log while it is written.
 
 import { statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { compileGlob } from '../../protocol/glob.ts';
 import { cleanText } from '../../protocol/hygiene.ts';
 import { type AuditEntry, parseEntry } from './entry.ts';
@@ -103,7 +104,6 @@ async function* followLog(
       // After reading all files, the position in the current file is not known; it is read once more.
       known = { ino, size: same ? position : 0 };
     }
-    const { setTimeout: sleep } = await import('node:timers/promises');
     await sleep(pollMs, undefined, { signal }).catch(() => undefined); // Aborted: the loop condition ends it.
   }
 }

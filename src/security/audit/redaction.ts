@@ -1,10 +1,10 @@
 // Prepares untrusted values for the log: no secrets, no clipboard contents, no long texts.
 
+import { hash } from 'node:crypto';
 import { compileGlobs, type Glob } from '../../protocol/glob.ts';
 import { canonicalJson } from '../../schema/index.ts';
 import { createRedactor } from '../redact.ts';
 import type { AuditOptions, FieldRule } from './contract.ts';
-import { hash } from './sha256.ts';
 
 /** Enough to understand a call, too little to copy a document. */
 const maxTextChars = 256;

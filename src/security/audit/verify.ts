@@ -1,13 +1,12 @@
 // Checks a log: numbers without gaps, and each group of lines with the hash of the group before it. Reports the first
 // line that breaks the chain, or the lines of which one was changed.
 
-import type { Hash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { hashBytes, origin } from './chain.ts';
 import type { AuditHead } from './contract.ts';
 import { type AuditEntry, beginsGroup, parseEntry } from './entry.ts';
 import { logNames } from './files.ts';
 import { type LocatedLine, readLines } from './read.ts';
-import { createHash } from './sha256.ts';
 
 /** Where a chain is broken. */
 export interface ChainBreak {
