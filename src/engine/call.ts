@@ -90,6 +90,7 @@ export class EngineCall implements Call {
   waiting = 0;
   /** Time left of the time limit; Infinity: there is none. */
   remainingMs = Number.POSITIVE_INFINITY;
+  deadlineSlot = -1;
   /** The upper bound that middleware set for the time limit. */
   maxMs = Number.POSITIVE_INFINITY;
   /** The upper bound that middleware set for the result. */

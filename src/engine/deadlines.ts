@@ -1,17 +1,20 @@
 // Time limits of running calls, on one coarse timer that exists only while something runs.
 
 import { monotonicMs } from '../protocol/clock.ts';
+import { SlotSet } from '../protocol/slot-set.ts';
 
 /** Has a time limit: `remainingMs` decreases unless `waiting` is positive. */
 export interface Timed {
   remainingMs: number;
   readonly waiting: number;
+  /** Its place among those that run; below zero if it has none. */
+  deadlineSlot: number;
 }
 
 const tickMs = 50;
 
 export class Deadlines<T extends Timed> {
-  readonly #running = new Set<T>();
+  readonly #running = new SlotSet<T>();
   readonly #onExpired: (timed: T) => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #last = 0;
@@ -22,7 +25,7 @@ export class Deadlines<T extends Timed> {
 
   add(timed: T): void {
     if (timed.remainingMs === Number.POSITIVE_INFINITY) return;
-    this.#running.add(timed);
+    timed.deadlineSlot = this.#running.add(timed);
     if (this.#timer === undefined) {
       this.#last = monotonicMs();
       this.#arm();
@@ -30,7 +33,7 @@ export class Deadlines<T extends Timed> {
   }
 
   delete(timed: T): void {
-    this.#running.delete(timed);
+    this.#running.delete(timed.deadlineSlot, timed);
   }
 
   #arm(): void {
@@ -44,11 +47,11 @@ export class Deadlines<T extends Timed> {
     const now = monotonicMs();
     const passed = now - this.#last;
     this.#last = now;
-    for (const timed of this.#running) {
+    for (const timed of this.#running.values()) {
       if (timed.waiting > 0) continue;
       timed.remainingMs -= passed;
       if (timed.remainingMs > 0) continue;
-      this.#running.delete(timed);
+      this.delete(timed);
       this.#onExpired(timed);
     }
     if (this.#running.size > 0) this.#arm();
