@@ -76,36 +76,32 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     let whole: Buffer | undefined;
     let chunks: BodyBuffer | undefined;
     let size = 0;
-    let over = false;
+    // Undefined when the body has been delivered: node:http keeps the request, and so these listeners, until the next one
+    // arrives on the connection.
+    let reading: { readonly exchange: NodeExchange; readonly done: typeof done } | undefined = { exchange: this, done };
+    const deliver = (body: string | BodyError): void => {
+      const reader = reading;
+      if (reader === undefined) return;
+      reading = whole = chunks = undefined;
+      reader.exchange.#deliver(reader.done, body);
+    };
     request.on('data', (chunk: Buffer) => {
-      if (over) return;
+      if (reading === undefined) return;
       size += chunk.length;
       // Most bodies arrive in one chunk.
       if (size === chunk.length && (size === announced || (announced === 0 && size <= smallChunk))) {
         whole = chunk;
         return;
       }
-      if (size > maxBytes) {
-        over = true;
-        whole = chunks = undefined;
-        return this.#deliver(done, { reason: 'too-large' });
-      }
+      if (size > maxBytes) return deliver({ reason: 'too-large' });
       chunks ??= new BodyBuffer(announced > 0 ? announced : maxBytes, whole);
       whole = undefined;
       chunks.add(chunk);
       // The announced length counts from the start, or many bodies at once could each get half of what they need.
-      this.#makeRoom(announced > 0 ? announced : chunks.capacity, () => {
-        over = true;
-        chunks = undefined;
-        this.#deliver(done, { reason: 'busy' });
-      });
+      reading.exchange.#makeRoom(announced > 0 ? announced : chunks.capacity, () => deliver({ reason: 'busy' }));
     });
     request.on('end', () => {
-      if (over) return;
-      const bytes = whole ?? chunks?.bytes;
-      // The request lives as long as its response, which may be a stream; its body need not.
-      whole = chunks = undefined;
-      this.#deliver(done, decode(bytes));
+      if (reading !== undefined) deliver(decode(whole ?? chunks?.bytes));
     });
   }
 
@@ -232,12 +228,18 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
 
   onGone(listener: () => void): void {
     const response = this.#response;
+    let waiting: { readonly exchange: NodeExchange; readonly listener: () => void } | undefined = {
+      exchange: this,
+      listener,
+    };
     response.on('close', () => {
-      if (response.writableFinished) return;
+      const gone = waiting;
+      waiting = undefined;
+      if (gone === undefined || response.writableFinished) return;
       try {
-        listener();
+        gone.listener();
       } catch (error) {
-        this.#server.failed(this, error);
+        gone.exchange.#server.failed(gone.exchange, error);
       }
     });
   }
