@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connect } from '../../../src/client/index.ts';
 import { useHome } from '../../support/program.ts';
+import { ensureProgram } from '../../support/programs.ts';
 import { serverEntry, startHttp, textOf, toolNames, writeConfig } from './support.ts';
 
 const home = useHome();
@@ -98,7 +99,7 @@ test('a gateway is served by one process', async () => {
   expect(stderr).toContain('start several gateways behind a load balancer, with the same MOORING_KEY');
 });
 
-test.skipIf(process.platform !== 'linux')('a server in a sandbox sees only the folders of its entry', async () => {
+test.skipIf(process.platform !== 'linux' || !ensureProgram('bwrap'))('a server in a sandbox sees only the folders of its entry', async () => {
   const [secret, open] = [home.file('secret'), home.file('open')];
   // Started by root, the sandbox runs programs as another user.
   for (const folder of [home.path, home.folder]) chmodSync(folder, 0o755);
