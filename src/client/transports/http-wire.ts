@@ -97,7 +97,11 @@ class NodeWire implements HttpWire {
         },
       );
       request.on('error', (error) => listener.error(route.explain?.(error) ?? error));
-      request.end(body);
+      // The requests of one turn of the event loop leave together. Each by itself would wake the server again and again: a
+      // quarter of the time of a call (bench client, "http").
+      setImmediate(() => {
+        if (!request.destroyed) request.end(body);
+      });
       return () => request.destroy();
     } catch (error) {
       // A header that cannot be sent, or a closed pool.
