@@ -22,8 +22,8 @@ function serveStdio() {
 }
 
 /**
- * HTTP without node:http, which would cost more than what is measured: whoever waits for this server sleeps between two
- * calls, and a process that is woken for each call needs more CPU than one that is not.
+ * HTTP without node:http, which would cost more than what is measured: a client that waits for its server sleeps between
+ * two calls, and a process that is woken for each call needs more CPU than one that is not.
  */
 function serveHttp() {
   const server = createServer((socket) => {

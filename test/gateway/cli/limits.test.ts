@@ -11,6 +11,7 @@ import { ensureProgram } from '../../support/programs.ts';
 import { serverEntry, startHttp, textOf, toolNames, writeConfig } from './support.ts';
 
 const home = useHome();
+const hasSandbox = process.platform === 'linux' && ensureProgram('bwrap');
 
 test('five hundred tools: the list of a search view has at most 8 KB, and every tool can be called', async () => {
   const description = 'Does something that takes a while to explain. '.repeat(5);
@@ -99,7 +100,7 @@ test('a gateway is served by one process', async () => {
   expect(stderr).toContain('start several gateways behind a load balancer, with the same MOORING_KEY');
 });
 
-test.skipIf(process.platform !== 'linux' || !ensureProgram('bwrap'))('a server in a sandbox sees only the folders of its entry', async () => {
+test.skipIf(!hasSandbox)('a server in a sandbox sees only the folders of its entry', async () => {
   const [secret, open] = [home.file('secret'), home.file('open')];
   // Started by root, the sandbox runs programs as another user.
   for (const folder of [home.path, home.folder]) chmodSync(folder, 0o755);
