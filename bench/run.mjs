@@ -86,7 +86,8 @@ if (unknown.length > 0 || (rounds !== undefined && !(Number.isInteger(rounds) &&
 }
 
 /** @param {typeof suites[number]} suite */
-const oursTakesPart = ({ transport }) => field(transport, ['mooring', 'off']).present.length > 0;
+const oursTakesPart = ({ transport }) =>
+  field(transport).present.some(({ needsExport, needsFile }) => needsExport !== undefined || needsFile !== undefined);
 const chosen = suites.filter((suite) =>
   positionals.length > 0 ? positionals.includes(suite.id) : oursTakesPart(suite),
 );
@@ -105,14 +106,15 @@ const machine = {
 const busy = loadavg()[0] / availableParallelism();
 const warning = `Load ${(busy * 100).toFixed(0)} % before the start: others were at work, and figures may be off by a quarter.`;
 const versions = Object.fromEntries(peerPackages.flatMap((name) => (versionOf(name) ? [[name, versionOf(name)]] : [])));
+// Of each table: those of one page may be of several runs.
 const conditions = [
-  `Node ${machine.node.slice(1)}, ${machine.platform}, ${machine.cores} cores; server and load on different cores.`,
-  `Versions: ${Object.entries(versions)
-    .map(([name, version]) => `${name} ${version}`)
-    .join(', ')}.`,
+  `Node ${machine.node.slice(1)}, ${machine.platform}, ${machine.cores} cores.`,
   ...(busy > 0.3 ? [warning] : []),
 ].join('\n');
-if (!options.json) console.log(`${conditions}\n`);
+const peers = `Versions: ${Object.entries(versions)
+  .map(([name, version]) => `${name} ${version}`)
+  .join(', ')}.`;
+if (!options.json) console.log(`${conditions}\n${peers}\n`);
 
 pinSelf();
 const results = [];
@@ -152,7 +154,9 @@ if (options.strict && outcomes.some(({ holds }) => holds !== true)) process.exit
 
 /** Renews the tables, claims and the picture of the suites that were measured so far. */
 function updateDocs() {
-  const tables = Object.fromEntries(results.map(({ suite, table }) => [suite.id, `${suite.note}\n\n${table}`]));
+  const tables = Object.fromEntries(
+    results.map(({ suite, table }) => [suite.id, `${suite.note}\n\n${table}\n\n${conditions}`]),
+  );
   const others = claimsOnPage().filter(({ suite }) => !results.some((result) => result.suite.id === suite));
   const order = suites.map(({ id }) => id);
   const claims = [
@@ -163,7 +167,7 @@ function updateDocs() {
   ]
     .sort((one, other) => order.indexOf(one.suite) - order.indexOf(other.suite))
     .map(({ line }) => line);
-  updatePage({ conditions, ...tables, claims: `\`\`\`text\n${claims.join('\n')}\n\`\`\`` });
+  updatePage({ versions: peers, ...tables, claims: `\`\`\`text\n${claims.join('\n')}\n\`\`\`` });
   const calls = results.find(({ suite }) => suite.id === 'stdio');
   if (calls) drawCalls(calls.rows);
 }
