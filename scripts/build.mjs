@@ -79,6 +79,8 @@ function staticImports(file, found = new Set()) {
  * dynamically.
  */
 const groups = [
+  // What the program loads before everything else, and nothing of it is compiled yet.
+  { name: 'compile-cache', entries: ['src/app/compile-cache.ts'] },
   // What every server loads. Not src/transports/http.ts: a bundle of mooring/web would have the HTTP server of Node.js in it,
   // which bundlers for other runtimes reject. The last three are small: without them
   // here, the gateway would load all of `start` and `files`.
@@ -151,6 +153,32 @@ const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padSta
 /** Text in which such an escape would have another meaning. */
 const inescapable = /(?<!\\)(?:\\\\)*\\[^\0-\x7f]|\.raw`[^`]*[^\0-\x7f]/;
 
+/**
+ * For a dynamic import of a module that is in a group, rolldown writes a file that only exports again what another one
+ * exports. Each costs a start as much as 20 KB of code, so the import names the other file instead.
+ */
+function importDirectly(/** @type {string} */ folder) {
+  const chunks = resolve(folder, 'chunks');
+  /** @type {Map<string, (prefix: string) => string>} */
+  const imports = new Map();
+  for (const name of readdirSync(chunks).filter((file) => file.endsWith('.js'))) {
+    const again = /^export \{ ([^{}]+) \} from "\.\/([^"]+)";\s*$/.exec(readFileSync(resolve(chunks, name), 'utf8'));
+    if (again === null) continue;
+    const [, names, file] = again;
+    const members = names.split(', ').map((each) => /^(\S+)(?: as (\S+))?$/.exec(each));
+    const object = members.map(([, inner, outer = inner]) => `${outer}: e.${inner}`).join(', ');
+    imports.set(name, (prefix) => `import("${prefix}${file}").then((e) => ({ ${object} }))`);
+  }
+  const dynamicImport = /\bimport\("((?:\.\/|\.\.\/)*(?:chunks\/)?)([^"/]+)"\)/g;
+  for (const file of readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.js'))) {
+    const path = resolve(folder, file);
+    const text = readFileSync(path, 'utf8');
+    const direct = text.replace(dynamicImport, (whole, prefix, name) => imports.get(name)?.(prefix) ?? whole);
+    if (direct !== text) writeFileSync(path, direct);
+  }
+  for (const name of imports.keys()) rmSync(resolve(chunks, name));
+}
+
 // Written to a new folder that replaces the old one at the end: a running program keeps its files, and a build that fails
 // changes nothing.
 mkdirSync(dirname(outdir), { recursive: true });
@@ -187,6 +215,7 @@ try {
     if (inescapable.test(text)) throw new Error(`${file}: a character after a backslash or in raw text must be ASCII`);
     writeFileSync(path, text.replace(/[^\0-\x7f]/g, escaped));
   }
+  importDirectly(fresh);
   const page = await buildConsole(root, resolve(fresh, 'console'));
   writeFileSync(resolve(fresh, 'third-party-licenses.txt'), bundledLicenses(root, [...output, { moduleIds: page }]));
   // The schemas of configuration files, for editors.

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { OwnFiles } from '../security/files/own-files.ts';
+import { cacheFolder } from './compile-cache.ts';
 import { auditLocation, credentialFile, dataFolder, thisPlatform, userConfigFile } from './config/folders.ts';
 import type { Settings } from './settings.ts';
 
@@ -14,7 +15,8 @@ export function ownFilesOf({ dataDir, configFile, policy, audit, auth, http }: S
   const log = audit === undefined ? undefined : auditLocation(audit.file);
   const named = [configFile, policy, audit?.file, auth?.tokenFile, http?.tls?.key];
   return new OwnFiles({
-    folders: [dataDir, dataFolder(platform)],
+    // The last one has compiled code of this program.
+    folders: [dataDir, dataFolder(platform), cacheFolder(platform)],
     files: [
       ...named.filter((file) => file !== undefined),
       // Rotated files, further writers and locks have names that start with the log's.

@@ -1,5 +1,5 @@
-// The server's own files are no part of what it serves: data, settings, policy, tokens, audit log and credentials lie
-// below the root, and every way to them that a caller or a local user can think of leads nowhere.
+// The server's own files are no part of what it serves: data, settings, policy, tokens, audit log, credentials and
+// compiled code lie below the root, and every way to them that a caller or a local user can think of leads nowhere.
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -30,7 +30,7 @@ let base = '';
 const mounted: string[] = [];
 beforeEach(() => {
   base = temporaryFolder();
-  for (const name of ['settings/mooring', 'state/mooring', 'logs', 'conf', 'docs']) {
+  for (const name of ['settings/mooring', 'state/mooring', 'cache/mooring', 'logs', 'conf', 'docs']) {
     mkdirSync(join(base, name), { recursive: true });
   }
   writeFileSync(join(base, 'docs/public.txt'), 'public');
@@ -39,6 +39,7 @@ beforeEach(() => {
   writeFileSync(join(base, 'conf/policy.yaml'), `# ${secret}\nversion: 1\nrules:\n${everythingAllowed}`);
   writeFileSync(join(base, 'conf/tokens.json'), `{ "tokens": [], "comment": "${secret}" }`);
   writeFileSync(join(base, 'settings/mooring/mooring.json'), `// ${secret}\n{}`);
+  writeFileSync(join(base, 'cache/mooring/compiled'), secret);
   writeFileSync(join(base, 'state/mooring/credentials.json'), `{ "version": 1, "records": { "x": "${secret}" } }`);
 });
 afterEach(() => {
@@ -54,7 +55,7 @@ const uriOf = (name: string): string => `file://${at(name)}`;
 const own = [
   ...['data/mooring.db', 'data/mooring.db-wal', 'data/mooring.db-shm', 'conf/mooring.json', 'conf/mooring.json.bak'],
   ...['conf/policy.yaml', 'conf/tokens.json', 'logs/audit.jsonl', 'settings/mooring/mooring.json'],
-  'state/mooring/credentials.json',
+  ...['state/mooring/credentials.json', 'cache/mooring/compiled'],
 ];
 
 interface Options {
@@ -70,7 +71,7 @@ async function start(profile: string, { root = base, flags = [], node }: Options
       ...['--policy', at('conf/policy.yaml'), '--token-file', at('conf/tokens.json')],
       ...['--audit', at('logs/audit.jsonl'), ...flags],
     ],
-    { XDG_STATE_HOME: at('state'), XDG_CONFIG_HOME: at('settings') },
+    { XDG_STATE_HOME: at('state'), XDG_CONFIG_HOME: at('settings'), XDG_CACHE_HOME: at('cache') },
     node,
   );
   await server.initialize();

@@ -1,7 +1,7 @@
 // What is loaded before the first response. The bench measures the time; this test checks the loaded modules, which do not vary.
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
@@ -69,9 +69,11 @@ test.each(['clipboard', 'local'])('%s responds before other Node modules are loa
   }
 });
 
-test('a start opens three files: the program, the start-up chunk, and the core', () => {
+test('a start opens four files: the program, the compile cache, the start-up chunk, and the core', () => {
   const files = eager(cli);
-  expect(files.size).toBeLessThanOrEqual(3);
+  const imports = readFileSync(cli, 'utf8').matchAll(/\bimport\("(\.[^"]+)"\)/g);
+  for (const [, path] of imports) eager(join(dirname(cli), path as string), files);
+  expect(files.size).toBeLessThanOrEqual(4);
   // Where Node reports it, no other file was opened before the first response.
   const opened = loadedBy('serve', 'clipboard').files;
   const known = new Set([...files].map((file) => pathToFileURL(file).href));
@@ -90,4 +92,31 @@ test('a gateway responds before it loads the client, and what the client needs o
   for (const name of ['child_process', 'cluster', 'http', 'https', 'readline', 'sqlite', 'tls', 'zlib']) {
     expect(loaded.has(`NativeModule ${name}`), name).toBe(false);
   }
+});
+
+/** Starts the program and lets it end. Returns the names of the files with compiled code. */
+function compiledBy(env: Readonly<Record<string, string | undefined>>, cache: string): string[] {
+  const { stdout } = spawnSync(process.execPath, [cli, 'serve', 'clipboard'], {
+    input: opening,
+    encoding: 'utf8',
+    env,
+  });
+  expect(JSON.parse(stdout)).toMatchObject({ id: 1, result: { protocolVersion: '2024-11-05' } });
+  return existsSync(cache) ? readdirSync(cache, { recursive: true, encoding: 'utf8' }).sort() : [];
+}
+
+test('compiled code is stored for the next start, if no other user can write there', () => {
+  const caches = join(home.folder, 'caches');
+  const cache = join(caches, 'mooring');
+  const env = { ...home.env, XDG_CACHE_HOME: caches, NODE_V8_COVERAGE: undefined, NODE_COMPILE_CACHE: undefined };
+  const stores = 'enableCompileCache' in process.getBuiltinModule('node:module');
+  expect(compiledBy({ ...env, NODE_DISABLE_COMPILE_CACHE: '1' }, cache).length).toBe(0);
+  const stored = compiledBy(env, cache);
+  expect(stored.length > 0).toBe(stores);
+  expect(compiledBy(env, cache)).toEqual(stored);
+
+  rmSync(cache, { recursive: true, force: true });
+  mkdirSync(cache, { recursive: true });
+  chmodSync(cache, 0o777);
+  expect(compiledBy(env, cache)).toEqual([]);
 });

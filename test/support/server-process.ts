@@ -25,6 +25,7 @@ export type Answer = any;
 const nowhere = {
   XDG_CONFIG_HOME: '/nonexistent/config',
   XDG_DATA_HOME: '/nonexistent/data',
+  XDG_CACHE_HOME: '/nonexistent/cache',
   MOORING_CONFIG: undefined,
 };
 
