@@ -18,6 +18,8 @@ import type { ViewSource } from './serving/view-source.ts';
 import type { UpstreamStatus } from './upstreams/contract.ts';
 import { Upstream, type UpstreamSettings } from './upstreams/upstream.ts';
 
+/** How long a reload waits for the lists of changed servers, so that one of them cannot delay it for long. */
+const reloadListMs = 3_000;
 const noLists = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
 
 /** Creates a gateway. Nothing is started before it is needed, except servers with `start: "eager"`. */
@@ -146,7 +148,7 @@ export class Gateway {
     }
     // A changed server that is not known yet would have no items until its lists are read.
     const changed = fresh.filter(({ slug, lists }) => before.has(slug) && lists === undefined);
-    await Promise.all(changed.map((upstream) => upstream.known()));
+    await waitAtMost(reloadListMs, Promise.all(changed.map((upstream) => upstream.known())));
     if (this.#closed) return;
     this.#config = config;
     this.#upstreams = next;

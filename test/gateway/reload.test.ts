@@ -127,3 +127,22 @@ test('views have addresses of their own, which come and go with the configuratio
   expect(await toolsAt('/mcp/s/two')).toBe(404);
   expect(await toolsAt('/mcp')).toEqual(['one__who', 'one__slow']);
 });
+
+test('a changed server that does not list its tools does not delay the others for long', async () => {
+  const hanging = named('hanging');
+  hanging.around(async ({ method }, next) => (method === 'tools/list' ? new Promise(() => {}) : next()));
+  const servers = { one: named('one'), two: named('two'), hanging };
+  const gateway = createGateway(gatewayConfig([upstream('one')], { firstListMs: 100 }), {
+    logger: false,
+    target: ({ entry, name }) =>
+      inMemory(servers[entry.url?.endsWith('hanging') === true ? 'hanging' : (name as 'one')]),
+  });
+  closers.push(() => gateway.close());
+  const client = await clientOf(closers, gateway.server);
+  expect((await client.listTools()).length).toBe(2);
+  const changed = upstream('one', { entry: { url: 'http://127.0.0.1:9/hanging' } });
+  await gateway.reload(gatewayConfig([changed, upstream('two')], { firstListMs: 100 }));
+  await expect
+    .poll(async () => (await client.listTools({ cache: 'refresh' })).map(({ name }) => name))
+    .toEqual(['two__who', 'two__slow']);
+});

@@ -47,11 +47,13 @@ export class ViewServer {
   #isKnown = false;
   /** Which upstream is asked for the changes of a followed resource. */
   readonly #followed = new Map<string, { readonly slug: string; readonly uri: string }>();
+  readonly #firstListMs: number;
 
   /** `base`: a server that gets the items of the view besides its own. */
   constructor(options: ServerOptions, source: ViewSource, held: HeldCalls, firstListMs: number, base?: Server) {
     this.#source = source;
     this.#held = held;
+    this.#firstListMs = firstListMs;
     this.#ownCache = base === undefined ? options.cache : false;
     this.server =
       base ??
@@ -66,7 +68,7 @@ export class ViewServer {
       const unknown = this.#unknown;
       this.#isKnown = unknown.length === 0;
       if (this.#isKnown || !this.#needsLists(request)) return undefined;
-      return waitAtMost(firstListMs, Promise.all(unknown.map((upstream) => upstream.known()))).then(() => {});
+      return this.#whenKnown(unknown);
     });
     this.server.around(source.isSingle ? whenKnown : Object.assign(whenKnown, { redirect: this.#calls.redirect }));
     this.server.observe({
@@ -86,7 +88,14 @@ export class ViewServer {
   }
 
   update(source: ViewSource): void {
+    const before = this.#source.upstreams;
     this.#source = source;
+    for (const { slug, uri } of this.#followed.values()) {
+      const [was, is] = [before.get(slug), source.upstreams.get(slug)];
+      if (was === is) continue;
+      is?.followers.continueFollowing(uri, this, was?.followers);
+      was?.followers.unfollow(uri, this);
+    }
     this.#capabilities = undefined;
     this.#isKnown = false;
     const isListed = this.#calls.update(source);
@@ -123,6 +132,8 @@ export class ViewServer {
   /** Follows a resource at its upstream. False if the upstream does not announce changes. */
   async #follow(uri: string, ctx: Context | undefined): Promise<boolean> {
     const known = this.#followed.get(uri);
+    // The server that has it may be one whose lists are not known yet.
+    if (known === undefined && this.#source.exposed.uris.route(uri) === undefined) await this.#whenKnown(this.#unknown);
     const route = known ?? this.#source.exposed.uris.route(uri);
     const upstream = route && this.#source.upstreams.get(route.slug);
     if (route === undefined || upstream === undefined) return false;
@@ -130,7 +141,7 @@ export class ViewServer {
     await upstream.known();
     if (!hasSubscribe(upstream)) return false;
     const call = ctx && new RelayCall(ctx, this.#targetOf(upstream));
-    const isFollowed = await upstream.follow(route.uri, call).catch(() => false);
+    const isFollowed = await upstream.followers.follow(route.uri, this, call).catch(() => false);
     if (isFollowed) this.#followed.set(uri, route);
     return isFollowed;
   }
@@ -138,7 +149,7 @@ export class ViewServer {
   #unfollow(uri: string): void {
     const route = this.#followed.get(uri);
     this.#followed.delete(uri);
-    if (route !== undefined) this.#source.upstreams.get(route.slug)?.unfollow(route.uri);
+    if (route !== undefined) this.#source.upstreams.get(route.slug)?.followers.unfollow(route.uri, this);
   }
 
   /** Cancels the upstream's task when a task was cancelled that no process ran. */
@@ -187,6 +198,11 @@ export class ViewServer {
     if (method === methods.callTool.name) return !tools.has(name ?? '');
     if (method === methods.getPrompt.name) return !prompts.has(name ?? '');
     return needingLists.has(method);
+  }
+
+  /** Resolves when these lists are known, or have taken too long. */
+  async #whenKnown(unknown: readonly Upstream[]): Promise<void> {
+    await waitAtMost(this.#firstListMs, Promise.all(unknown.map((upstream) => upstream.known())));
   }
 
   get #unknown(): readonly Upstream[] {

@@ -5,7 +5,7 @@ import type { Client } from '../../client/index.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import { type ConnectSettings, connectOptions } from './connect-options.ts';
 import { UpstreamConnection } from './connection.ts';
-import type { UpstreamCall } from './contract.ts';
+import type { ConnectionCaller } from './contract.ts';
 import { everyAsk } from './declared-capabilities.ts';
 import { RestartPolicy } from './restart-policy.ts';
 import { isPermanent, messageOf, UpstreamUnavailable } from './start-error.ts';
@@ -69,7 +69,12 @@ export class UpstreamConnections {
     return undefined;
   }
 
-  keyOf(call: UpstreamCall): string {
+  /** The key of what belongs to no caller: that of an open connection, so that none is opened for it if there is one. */
+  get anyKey(): string {
+    return this.anyOpen?.key ?? '';
+  }
+
+  keyOf(call: ConnectionCaller): string {
     switch (this.#config.isolation) {
       case 'shared':
         return '';
@@ -83,7 +88,7 @@ export class UpstreamConnections {
   }
 
   /** The connection for a call; not a promise if it is open. */
-  get(key: string, call: UpstreamCall | undefined): UpstreamConnection | Promise<UpstreamConnection> {
+  get(key: string, call: ConnectionCaller | undefined): UpstreamConnection | Promise<UpstreamConnection> {
     const slot = this.#slots.get(key);
     if (slot?.connection.open !== undefined) {
       this.#stopIdleTimer(slot);
@@ -93,7 +98,7 @@ export class UpstreamConnections {
   }
 
   /** The connection that a call is waiting for or uses, so that input requests reach it even while it opens. */
-  connectionOf(key: string, call: UpstreamCall | undefined): UpstreamConnection {
+  connectionOf(key: string, call: ConnectionCaller | undefined): UpstreamConnection {
     return (this.#slots.get(key) ?? this.#start(key, call)).connection;
   }
 
@@ -151,7 +156,7 @@ export class UpstreamConnections {
     void connection.open?.close({ graceMs: 0 });
   }
 
-  #start(key: string, call: UpstreamCall | undefined): Slot {
+  #start(key: string, call: ConnectionCaller | undefined): Slot {
     if (this.#closed) throw this.#unavailable('it was removed from the configuration');
     this.#makeRoom();
     const closing = new AbortController();
@@ -189,7 +194,7 @@ export class UpstreamConnections {
   /** Opens it, with several attempts. */
   async #open(
     connection: UpstreamConnection,
-    call: UpstreamCall | undefined,
+    call: ConnectionCaller | undefined,
     signal: AbortSignal,
   ): Promise<UpstreamConnection> {
     if (this.#policy.isDown && this.#policy.waitMs > 0) {
@@ -214,7 +219,11 @@ export class UpstreamConnections {
     }
   }
 
-  async #connect(connection: UpstreamConnection, call: UpstreamCall | undefined, signal: AbortSignal): Promise<Client> {
+  async #connect(
+    connection: UpstreamConnection,
+    call: ConnectionCaller | undefined,
+    signal: AbortSignal,
+  ): Promise<Client> {
     // Loaded here, because showing lists from the cache does not need the client.
     const { connect } = await import('../../client/index.ts');
     const isShared = this.#config.isolation === 'shared' || call === undefined;

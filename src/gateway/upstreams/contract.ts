@@ -40,6 +40,9 @@ export interface UpstreamCall {
   askSession(client: SessionClient, request: InputRequest, signal: AbortSignal): Promise<unknown>;
 }
 
+/** What decides which connection a caller uses, and what is declared when it is opened. */
+export type ConnectionCaller = Pick<UpstreamCall, 'principalKey' | 'sessionKey' | 'asks'>;
+
 /** A session of a client that has used a connection: it may be asked while no call is in progress. */
 export interface UpstreamSession {
   readonly client: SessionClient;

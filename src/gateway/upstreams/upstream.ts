@@ -14,6 +14,7 @@ import { InvalidMessages } from './invalid-messages.ts';
 import { Latencies } from './latencies.ts';
 import { ListRefresh } from './list-refresh.ts';
 import { readLists } from './read-lists.ts';
+import { ResourceFollowers } from './resource-followers.ts';
 import { messageOf, needsLogin } from './start-error.ts';
 
 export interface UpstreamSettings extends ConnectSettings {
@@ -35,6 +36,8 @@ export class Upstream {
   readonly #listener: UpstreamListener;
   readonly #connections: UpstreamConnections;
   readonly #refresh: ListRefresh;
+  /** The resources whose changes clients follow. */
+  readonly followers: ResourceFollowers;
   #state: UpstreamStateName;
   #since = new Date();
   #reason: string | undefined;
@@ -83,6 +86,7 @@ export class Upstream {
         this.#isAmbiguous = true;
       },
     });
+    this.followers = new ResourceFollowers(this.#connections, settings.logger);
     this.#refresh = new ListRefresh(() => this.#readLists(), config.refreshMs);
     const cached = settings.cache?.read(config.digest);
     if (cached !== undefined) this.#accept(cached.lists, this.#isStorable ? cached.prepared : undefined);
@@ -120,7 +124,7 @@ export class Upstream {
 
   /** Starts it without a call. */
   async start(): Promise<void> {
-    if (!this.config.disabled) await this.#connections.get(this.#listKey, undefined);
+    if (!this.config.disabled) await this.#connections.get(this.#connections.anyKey, undefined);
   }
 
   get status(): UpstreamStatus {
@@ -215,20 +219,7 @@ export class Upstream {
   #keyOf({ principalKey, sessionKey }: CallerKeys): string {
     const { isolation } = this.config;
     if (isolation === 'principal') return principalKey;
-    return isolation === 'session' ? sessionKey : this.#listKey;
-  }
-
-  // Resources that clients follow.
-
-  /** Follows a resource for a caller; without one, over any connection. */
-  async follow(uri: string, call: UpstreamCall | undefined): Promise<boolean> {
-    const key = call === undefined ? this.#listKey : this.#connections.keyOf(call);
-    const connection = await this.#connections.get(key, call);
-    return connection.follow(uri);
-  }
-
-  unfollow(uri: string): void {
-    for (const connection of this.#connections.all) if (connection.open !== undefined) void connection.unfollow(uri);
+    return isolation === 'session' ? sessionKey : this.#connections.anyKey;
   }
 
   /** Ends all connections; the next call opens a new one without a pause. */
@@ -236,7 +227,9 @@ export class Upstream {
     this.#connections.forgetFailures();
     await this.#connections.closeAll();
     this.#enter('idle');
-    if (!this.config.disabled) await this.#refresh.now().catch(() => {});
+    if (this.config.disabled) return;
+    this.followers.reopen();
+    await this.#refresh.now().catch(() => {});
   }
 
   /** No new calls; those in flight may go on for `drainMs`. */
@@ -259,6 +252,7 @@ export class Upstream {
     this.#wasReady = true;
     this.#revision = connection.client.revision;
     this.#enter('ready');
+    this.followers.opened(connection);
     // What was listed before may be out of date: a server may have changed since it was last connected.
     const isOnly = this.#connections.all.every((each) => each === connection || each.open === undefined);
     if (isOnly) this.#refresh.opened(announcesChanges(connection));
@@ -282,6 +276,7 @@ export class Upstream {
       this.#enter('idle', error?.message);
     }
     if (this.config.start === 'eager') this.start().catch(() => {});
+    this.followers.reopen();
   }
 
   #rememberStderr(error: unknown): void {
@@ -301,13 +296,8 @@ export class Upstream {
 
   // Lists.
 
-  /** Lists are read over a connection of their own only if no other is open. */
-  get #listKey(): string {
-    return this.#connections.anyOpen?.key ?? '';
-  }
-
   async #readLists(): Promise<void> {
-    const key = this.#listKey;
+    const key = this.#connections.anyKey;
     let release: (() => void) | undefined;
     try {
       release = this.#connections.connectionOf(key, undefined).keepOpen();

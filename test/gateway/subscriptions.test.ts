@@ -1,0 +1,102 @@
+// Resources that clients follow through a gateway: as long as one of them does, and whatever happens to the upstream meanwhile.
+
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type Client, inMemory, type Subscription } from '../../src/client/index.ts';
+import { createGateway, type Gateway, type UpstreamConfig } from '../../src/gateway/index.ts';
+import { createServer } from '../../src/index.ts';
+import { useClosers } from '../support/closers.ts';
+import { clientOf, gatewayConfig, gatewayOf, upstream } from './fixture.ts';
+
+const closers = useClosers(afterEach);
+const uri = 'note:///1';
+const script = join(import.meta.dirname, 'servers/resources.mjs');
+
+const started = (revision: string, given: Partial<UpstreamConfig> = {}): UpstreamConfig =>
+  upstream('notes', { entry: { command: process.execPath, args: [script] }, revision, ...given });
+
+function gatewayWith(config: UpstreamConfig): Gateway {
+  const gateway = createGateway(gatewayConfig([config]), { logger: false });
+  closers.push(() => gateway.close());
+  return gateway;
+}
+
+const follow = (client: Client): Promise<Subscription> =>
+  client.mustListen ? client.watch({ uris: [uri] }) : client.subscribe(uri);
+
+/** Calls `touch` until the change arrives: a subscription that is made again is not announced. */
+async function expectChange(client: Client, subscription: Subscription, prefix = 'notes__'): Promise<void> {
+  const changed = subscription[Symbol.asyncIterator]().next();
+  let isOver = false;
+  const over = changed.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    await client.callTool(`${prefix}touch`);
+    await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 50))]);
+  }
+  expect((await changed).value).toMatchObject({ uri });
+}
+
+const pairs = ['2025-11-25', '2026-07-28'].flatMap((down) => ['2025-11-25', '2026-07-28'].map((up) => [down, up]));
+
+describe.each(pairs)('a client of %s and a server of %s', (down, up) => {
+  test('a resource is followed again when the server has ended, was restarted, or has a new entry', async () => {
+    const gateway = gatewayWith(started(up));
+    const client = await clientOf(closers, gateway.server, { revision: down });
+    const subscription = await follow(client);
+    await expectChange(client, subscription);
+    await client.callTool('notes__crash').catch(() => {});
+    await expectChange(client, subscription);
+    await gateway.restart('notes');
+    await expectChange(client, subscription);
+    await gateway.reload(gatewayConfig([started(up, { timeoutMs: 20_000 })]));
+    await expectChange(client, subscription);
+  });
+
+  test('one view that does not follow it any more does not end it for another', async () => {
+    const gateway = gatewayWith(started(up));
+    const all = await clientOf(closers, gateway.server, { revision: down });
+    const single = await clientOf(closers, gateway.serverAt('/s/notes') as Gateway['server'], { revision: down });
+    const [subscription, other] = [await follow(all), await follow(single)];
+    await expectChange(all, subscription);
+    await expectChange(single, other, '');
+    await other.close();
+    await expectChange(all, subscription);
+  });
+});
+
+test('a server whose lists are not known yet can be followed by the first request', async () => {
+  const server = createServer({ name: 'notes', version: '1.0.0', logger: false });
+  server.resource(uri, { name: 'one', read: () => 'text' });
+  server.tool('touch', {
+    run: () => {
+      server.resourceUpdated(uri);
+      return 'touched';
+    },
+  });
+  const other = createServer({ name: 'other', version: '1.0.0', logger: false });
+  const gateway = gatewayOf(closers, { notes: server, other });
+  const client = await clientOf(closers, gateway.server, { revision: '2026-07-28' });
+  await expectChange(client, await client.watch({ uris: [uri] }));
+});
+
+test('a server that goes and comes back is followed again', async () => {
+  const server = createServer({ name: 'notes', version: '1.0.0', logger: false });
+  server.resource(uri, { name: 'one', read: () => 'text' });
+  server.tool('touch', {
+    run: () => {
+      server.resourceUpdated(uri);
+      return 'touched';
+    },
+  });
+  const gateway = createGateway(gatewayConfig([upstream('notes')]), { logger: false, target: () => inMemory(server) });
+  closers.push(() => gateway.close());
+  const client = await clientOf(closers, gateway.server, { revision: '2025-11-25' });
+  const subscription = await client.subscribe(uri);
+  await expectChange(client, subscription);
+  await gateway.reload(gatewayConfig([]));
+  await gateway.reload(gatewayConfig([upstream('notes')]));
+  await expect.poll(async () => (await client.listTools({ cache: 'refresh' })).length).toBe(1);
+  await expectChange(client, subscription);
+});
