@@ -1,6 +1,6 @@
 // What a child process gets to see of our environment, and where its program is found.
 
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -53,7 +53,12 @@ export function findProgram(
 ): { readonly path: string } | { readonly why: string } {
   if (program.includes('/') || isAbsolute(program)) {
     const path = resolve(cwd, program);
-    return isProgram(path) ? { path } : { why: `there is no program at ${path}` };
+    if (isProgram(path)) return { path };
+    return {
+      why: existsSync(path)
+        ? `${path} is not an executable file; start a script with its interpreter, as in "node ${program}"`
+        : `there is no program at ${path}`,
+    };
   }
   for (const folder of PATH.split(delimiter)) {
     const path = join(resolve(cwd, folder === '' ? '.' : folder), program);

@@ -93,7 +93,7 @@ describe.concurrent('a server that cannot be talked to', () => {
   test('a file that is no program is named', async () => {
     const error = await rejectionOf(connect([server], limits), ClientError);
     expect(error.code).toBe('spawn-failed');
-    expect(error.message).toContain('there is no program at');
+    expect(error.message).toContain('is not an executable file');
   });
 
   test('a folder to start in that does not exist is an error, not a crash', async () => {
