@@ -128,7 +128,7 @@ export const clientErrors = {
       serverError: toSaid(error),
     }),
   notOffered: (what: string) =>
-    new ClientError('not-offered', `This server does not offer ${what}; check client.capabilities first`),
+    new ClientError('not-offered', `According to its capabilities, this server does not offer ${what}`),
   notInRevision: (what: string, revision: string) =>
     new ClientError('not-offered', `${what} does not exist in ${revision}, the revision of this connection`),
   invalidMessage: (method: string, why: string) =>

@@ -139,7 +139,7 @@ export const authErrors = {
   interactionRequired: () =>
     new AuthError(
       'interaction-required',
-      'A person must sign in, but interaction is switched off. Sign in once from a terminal, or use a grant for machines',
+      'The server requires authorization, and no user can sign in here. Sign in once from a terminal, or use a grant for machines',
     ),
   interactionTimeout: (afterMs: number) =>
     new AuthError('interaction-timeout', `The sign-in was not completed within ${Math.round(afterMs / 1000)} s`),
