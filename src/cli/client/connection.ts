@@ -166,12 +166,16 @@ function hinted(error: unknown, target: NamedTarget['target'], { verbose = false
 }
 
 /** What to do about an address where no server responds, in place of all that was tried. */
-function adviceOn({ code, message, serverError }: ClientError, url: string | undefined): string | undefined {
+function adviceOn({ code, message, serverError, cause }: ClientError, url: string | undefined): string | undefined {
   if (url === undefined) return undefined;
   const more = `"mooring doctor ${url}" finds out more`;
   if (code === 'connect-failed') return `${message}\nIs the server running, and is the address right? ${more}`;
   if (code === 'redirect-rejected') return `${message}\n${more}`;
   if (code !== 'not-mcp' && code !== 'http-error') return undefined;
+  // Something that answers with an error of the protocol is an MCP server: its own words say what is wrong.
+  if (cause instanceof ClientError && cause.code === 'server-error' && serverError?.status === undefined) {
+    return cause.message;
+  }
   const status = serverError?.status === undefined ? '' : ` (HTTP ${serverError.status})`;
   return `There is no MCP server at ${url}${status}\nCheck the path: most servers use /mcp. ${more}, and -v shows what was tried`;
 }
