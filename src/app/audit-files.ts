@@ -30,7 +30,12 @@ export async function findAudit(file: string | undefined, asked: SettingsInput):
       'The audit log is disabled in the settings. Name a file: mooring audit verify|tail|query FILE',
     );
   const place = auditLocation(path);
-  if (!existsSync(place.directory))
-    throw new UsageError(`There is no audit log ${path}. "mooring config" shows the configured path`);
+  if (!existsSync(place.directory)) throw noAudit(path);
   return { ...place, file: path };
+}
+
+export function noAudit(path: string): UsageError {
+  return new UsageError(
+    `There is no audit log ${path}. "mooring serve --audit FILE" writes one, and "mooring config" shows the configured path`,
+  );
 }

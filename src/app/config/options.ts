@@ -60,7 +60,8 @@ export const options: readonly Option[] = [
     flag: 'audit',
     metavar: 'FILE',
     env: 'MOORING_AUDIT',
-    about: 'audit log (default: audit.jsonl in the data folder)',
+    about:
+      'write an audit log to this file; default: off, and audit.jsonl in the data folder for profiles that start programs',
   },
   {
     key: 'audit.enabled',

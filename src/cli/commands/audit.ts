@@ -7,6 +7,7 @@ import {
   type AuditLocation,
   findAudit,
   formatEntry,
+  noAudit,
   queryAudit,
   tailAudit,
   type Verification,
@@ -77,7 +78,7 @@ export const run = command({ name: 'audit', help, options }, async ({ values, po
   };
   /** No matching line is fine; a log that does not exist is a usage error. */
   const ended = ({ file: path }: AuditLocation): number => {
-    if (shown === 0 && !existsSync(path)) throw new UsageError(`There is no audit log ${path}`);
+    if (shown === 0 && !existsSync(path)) throw noAudit(path);
     return 0;
   };
 
@@ -111,7 +112,7 @@ export const run = command({ name: 'audit', help, options }, async ({ values, po
 
 async function verify(place: AuditLocation, json: boolean, out: Output): Promise<number> {
   const logs = await verifyAudit(place.directory, place.name);
-  if (logs.length === 0) throw new UsageError(`There is no audit log ${place.file}`);
+  if (logs.length === 0) throw noAudit(place.file);
   if (json) out.json(logs);
   else for (const log of logs) out.write(sentence(log, out));
   return logs.every(({ ok }) => ok) ? 0 : 1;
@@ -120,7 +121,7 @@ async function verify(place: AuditLocation, json: boolean, out: Output): Promise
 function sentence(log: Verification, { style }: Output): string {
   const { name, ok, lines, from, head, sealed, unfinished, missing, broken } = log;
   if (!ok && broken !== undefined) {
-    return `${style.bad('✗')} ${name}: broken at ${broken.file}:${broken.line}: ${broken.why}\n  the ${lines} lines before it are intact\n`;
+    return `${style.bad('✗')} ${name}: broken at ${broken.file}:${broken.line}: ${broken.why}\n  ${lines === 1 ? 'the line before it is' : `the ${lines} lines before it are`} intact\n`;
   }
   const remarks = [
     from > 1 && missing[0]?.from !== 1 ? `starts at line ${from}: older files were deleted` : '',
