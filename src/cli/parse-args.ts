@@ -44,6 +44,8 @@ function unknownOption(error: NodeJS.ErrnoException): string | undefined {
 
 /** Node's own message, without the advice about `--` that only fits positional arguments. */
 function sentence(error: Error): string {
+  const withoutValue = /^Option '(?:-\w, )?(--[^'\s]+).*' argument (?:missing|is ambiguous)/.exec(error.message)?.[1];
+  if (withoutValue !== undefined) return `${withoutValue} needs a value`;
   const first = error.message.split(/\. (?:To specify|Did you|If)/)[0] as string;
   return first.endsWith('.') ? first.slice(0, -1) : first;
 }
