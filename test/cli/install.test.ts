@@ -132,7 +132,7 @@ test('the rest of the file stays unchanged, a backup is written, and a second in
   const gone = await home.run(['uninstall', 'claude-code']);
   expect(gone.stdout).toMatch(/^Removed: /);
   expect(read('.claude.json')).toBe(mine);
-  expect((await home.run(['uninstall', 'claude-code'])).stdout).toMatch(/^Already up to date: /);
+  expect((await home.run(['uninstall', 'claude-code'])).stdout).toMatch(/^Not installed: /);
 });
 
 test('a symbolic link is followed and kept, and the mode of the file stays', async () => {

@@ -103,7 +103,7 @@ async function act(args: readonly string[], command: 'install' | 'uninstall'): P
   }
   const file = fileOf(row, values);
   if (command === 'uninstall') {
-    report(row, uninstall(row, file, name), name, values.json === true, out);
+    report(row, uninstall(row, file, name), name, values.json === true, out, 'Not installed');
     return 0;
   }
   const server = serverOf(values, serverArgs, ownCommand);
@@ -263,13 +263,14 @@ function report(
   name: string,
   json: boolean,
   out: Output,
+  unchangedText = changeTexts.unchanged,
 ): void {
   if (json) {
     out.json({ client: row.title, name, change, file, backup: backup ?? null });
     return;
   }
   const { style } = out;
-  const mark = change === 'unchanged' ? style.faint(changeTexts[change]) : style.good(changeTexts[change]);
+  const mark = change === 'unchanged' ? style.faint(unchangedText) : style.good(changeTexts[change]);
   out.write(`${mark}: ${style.name(name)} in ${row.title}\n`);
   out.write(`  file    ${shortened(file)}\n`);
   if (backup !== undefined) out.write(`  backup  ${shortened(backup)}\n`);
