@@ -72,7 +72,7 @@ export async function run(args: readonly string[]): Promise<number> {
     print(finding, out);
   }
   if (values['json'] === true) out.json(findings);
-  else out.write(`\n${summary(findings, out)}\n`);
+  else out.write(`${group === '' ? '' : '\n'}${summary(findings, positionals, out)}\n`);
   return findings.some(({ severity }) => severity === 'error') ? 1 : 0;
 }
 
@@ -128,12 +128,15 @@ function print({ id, name, severity, detail, remedy }: DoctorFinding, { style, w
   write(`${body.join(`\n${' '.repeat(left)}`)}\n`);
 }
 
-function summary(findings: readonly DoctorFinding[], { style }: Output): string {
+function summary(findings: readonly DoctorFinding[], targets: readonly string[], { style }: Output): string {
   const count = (severity: DoctorFinding['severity']): number =>
     findings.filter((each) => each.severity === severity).length;
   const [errors, warnings] = [count('error'), count('warning')];
   const plural = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`;
-  if (findings.length === 0) return 'No servers are configured in any client on this machine.';
+  if (findings.length === 0) {
+    const place = targets.length === 0 ? 'any client on this machine' : targets.join(', ');
+    return `No servers are configured in ${place}.`;
+  }
   if (errors > 0) return style.bad(`${plural(errors, 'error')}, ${plural(warnings, 'warning')}, ${count('ok')} ok`);
   if (warnings > 0) return `${style.good(`${count('ok')} ok`)}, ${style.warn(plural(warnings, 'warning'))}`;
   return style.good('Everything works.');
