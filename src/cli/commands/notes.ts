@@ -65,6 +65,10 @@ function list(callers: readonly CallerNotes[], json: boolean, out: Output): numb
     out.json(callers);
     return 0;
   }
+  if (callers.length === 0) {
+    out.info('There are no notes.\n');
+    return 0;
+  }
   const { style, width } = out;
   const columns: Column<CallerNotes>[] = [
     {

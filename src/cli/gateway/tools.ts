@@ -39,7 +39,11 @@ export const run = command({ name: 'gateway tools', help, options }, async ({ va
     return 0;
   }
   if (tools.length === 0) {
-    out.info('There are no tools.\n');
+    out.info(
+      server === undefined
+        ? 'There are no tools.\n'
+        : `There are no tools of a server ${JSON.stringify(server)}. "mooring gateway status" lists the servers.\n`,
+    );
     return 0;
   }
   const { style, width } = out;
