@@ -25,7 +25,7 @@ export function addToken(file: string, entry: Omit<TokenEntry, 'hash'>): string 
   const known = readTokens(file);
   if (known.some(({ id }) => id === entry.id)) {
     throw new UsageError(
-      `There is already a token for ${entry.id}. Remove it first with "mooring token revoke ${entry.id}"`,
+      `There is already a token for ${entry.id}. Remove it first with "mooring token revoke ${entry.id} --file ${file}"`,
     );
   }
   const { token, hash } = createToken();
