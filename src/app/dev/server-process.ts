@@ -72,7 +72,11 @@ export class ServerProcess {
   #crashed(child: ChildProcess, why: string): void {
     if (this.#child !== child || this.#restarting || this.#closed) return;
     this.#child = undefined;
-    const message = `${basename(this.#file)} is not running (${why}). Its error is on stderr. Save a fixed file to start it again`;
+    const reason =
+      why === 'exit code 0'
+        ? 'It ended without an error. To be served, it must export its server: export const server = createServer(…)'
+        : 'Its error is on stderr';
+    const message = `${basename(this.#file)} is not running (${why}). ${reason}. Save a fixed file to start it again`;
     this.#listener.onCrash(message);
     this.#link.fail(message);
   }
