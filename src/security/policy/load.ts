@@ -3,7 +3,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
-import { reasonText } from '../../protocol/errno-text.ts';
+import { errnoText } from '../../protocol/errno-text.ts';
 import { isInside } from '../files/is-inside.ts';
 import { type CompiledPolicy, compilePolicy } from './compile.ts';
 import { PolicyError } from './contract.ts';
@@ -43,8 +43,9 @@ async function readSource(path: string): Promise<unknown> {
     return path.endsWith('.json') ? JSON.parse(text) : await parseYaml(text);
   } catch (error) {
     if (error instanceof PolicyError) throw error;
-    const why = reasonText(error, 'file');
-    throw new PolicyError(`${path} cannot be read: ${why}`, error);
+    const reason = errnoText(error, 'file');
+    if (reason !== undefined) throw new PolicyError(`${path} cannot be read: ${reason}`, error);
+    throw new PolicyError(`${path} cannot be parsed: ${(error as Error).message.trimEnd()}`, error);
   }
 }
 
