@@ -1,23 +1,22 @@
-// Answers that servers declared fresh for a while (`ttlMs`, `cacheScope`), and when they are thrown away. Knows keys and
-// clocks, nothing of what is kept.
+// Caches responses for as long as servers allow (`ttlMs`, `cacheScope`). Knows keys and times, not what is cached.
 
 interface CacheEntry {
   readonly value: unknown;
   readonly expiresAt: number;
 }
 
-/** Stops a server from declaring something fresh for ever: nothing is kept longer than a day. */
+/** Stops a server from declaring something fresh forever: nothing is cached for more than a day. */
 const maxTtlMs = 24 * 60 * 60_000;
 
 /**
- * Keeps answers. Private ones are seen only by the client that received them; public ones by every client of the same
+ * Caches responses. Private ones are seen only by the client that received them; public ones by every client of the same
  * server that was given this cache.
  */
 export class ResponseCache {
   readonly #entries = new Map<string, CacheEntry>();
   readonly #maxEntries: number;
 
-  /** `maxEntries` stops URIs made up in a loop from filling the memory; the oldest give way. */
+  /** `maxEntries` stops URIs made up in a loop from filling the memory; the oldest are removed. */
   constructor(maxEntries = 500) {
     this.#maxEntries = maxEntries;
   }
@@ -41,7 +40,7 @@ export class ResponseCache {
     if (this.#entries.size > this.#maxEntries) this.#entries.delete(this.#entries.keys().next().value as string);
   }
 
-  /** Throws away everything whose key begins like this. */
+  /** Removes everything whose key begins with this text. */
   drop(prefix: string): void {
     for (const key of this.#entries.keys()) if (key.startsWith(prefix)) this.#entries.delete(key);
   }
@@ -67,7 +66,7 @@ export class CacheView {
     return this.#cache.get(this.#private + own) ?? this.#cache.get(this.#public + own);
   }
 
-  /** Keeps a value as its own result allows; absent, negative or malformed hints allow nothing. */
+  /** Caches a value as its result allows; not at all if the hint is absent, negative or malformed. */
   set(method: string, key: string, value: unknown, result: { readonly [key: string]: unknown }): void {
     const { ttlMs, cacheScope } = result;
     if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
@@ -75,7 +74,7 @@ export class CacheView {
     this.#cache.set(`${scope}${method}\u0000${key}`, value, ttlMs);
   }
 
-  /** Throws away what is known of a method, or of one key of it. */
+  /** Removes what is cached for a method, or for one key of it. */
   drop(method: string, key = ''): void {
     for (const scope of [this.#private, this.#public]) this.#cache.drop(`${scope}${method}\u0000${key}`);
   }

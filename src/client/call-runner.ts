@@ -14,8 +14,8 @@ import { InputRequiredError, linksToVisit, respondToInputRequests, visitLinks } 
 import type { CallOwner, OutgoingCall } from './outgoing-call.ts';
 import { pauseMs, type ResolvedRetry, transience } from './retry.ts';
 
-/** What a caller is put together from. */
-export interface CallerOptions {
+/** What a call runner needs. */
+export interface CallRunnerOptions {
   readonly address: string;
   /** Opens a new connection; undefined where a lost one stays lost. */
   readonly reopen: ((signal: AbortSignal) => Promise<ClientConnection>) | undefined;
@@ -25,23 +25,23 @@ export interface CallerOptions {
   /** The default time limit of a call. */
   readonly timeoutMs: number;
   readonly deadlines: Deadlines;
-  /** A connection took the place of a lost one. */
+  /** A new connection replaced a lost one. */
   readonly onRestored: (connection: ClientConnection) => void;
 }
 
 /** How often a new connection is tried before the calls that wait for it fail. */
 const maxDials = 3;
 
-/** Takes calls and brings each to its end. */
+/** Runs each call to its end. */
 export class CallRunner implements CallOwner {
-  readonly #options: CallerOptions;
+  readonly #options: CallRunnerOptions;
   readonly #closing = new AbortController();
   #connection: ClientConnection | undefined;
-  /** Those that only finish what they have begun. */
+  /** Connections that finish their open requests and get no new ones. */
   readonly #retired = new Set<ClientConnection>();
   #reopening: Promise<ClientConnection> | undefined;
 
-  constructor(connection: ClientConnection, options: CallerOptions) {
+  constructor(connection: ClientConnection, options: CallRunnerOptions) {
     this.#connection = connection;
     this.#options = options;
   }
@@ -122,7 +122,7 @@ export class CallRunner implements CallOwner {
     this.#sendLater(call);
   }
 
-  /** A call that waits for a new connection waits no longer than for an answer. */
+  /** A call that waits for a new connection waits no longer than for a response. */
   #sendLater(call: OutgoingCall): void {
     const { timeoutMs = this.#options.timeoutMs } = call.options;
     const stop = this.#options.deadlines.start(timeoutMs, () => {
@@ -181,7 +181,7 @@ export class CallRunner implements CallOwner {
     });
   }
 
-  /** Links are an error's, not a result's: the request is simply sent again once they were visited. */
+  /** URLs to visit come with an error, not with a result: the request is simply sent again once they were visited. */
   async #visit(call: OutgoingCall, links: readonly Params[], error: ClientError): Promise<void> {
     await this.#retryWith(call, async (codec, signal) => {
       if (!(await visitLinks(call.method, links, this.#options.inputs, codec, { signal, call: call.options })))

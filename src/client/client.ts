@@ -51,7 +51,7 @@ export interface ClientParts {
   readonly deadlines: Deadlines;
 }
 
-/** Lists whose cached copies a change makes worthless. */
+/** Lists whose cached copies a change makes invalid. */
 const staleBy = {
   tools: [methods.listTools],
   prompts: [methods.listPrompts],

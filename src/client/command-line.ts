@@ -43,7 +43,7 @@ function readQuoted(text: string, start: number): { readonly text: string; reado
     const character = text[at] as string;
     if (character === '"') return { text: inner, end: at };
     if (character === '`' || character === '$') throw needsShell(character);
-    // Inside double quotes a backslash only guards what would be special there.
+    // Inside double quotes a backslash only escapes what would be special there.
     if (character === '\\' && '"\\$`'.includes(text[at + 1] ?? ' ')) inner += text[++at];
     else inner += character;
   }

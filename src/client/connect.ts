@@ -30,7 +30,7 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
   const destination = toDestination(target, options, limits);
   const inputs = new InputResponder(options.handlers ?? {}, options.capabilities);
   const logger = options.logger ?? silentLogger;
-  const vocabulary = chooseVocabulary(options, inputs);
+  const revisions = chooseRevisions(options, inputs);
   const eraCache = options.eraCache === false ? undefined : (options.eraCache ?? sharedEraCache);
   let client: Client | undefined;
   const deadlines = new Deadlines();
@@ -55,7 +55,7 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
     const { hasSse, eraKey } = target;
     const { address } = destination;
     const path = target === destination ? '' : new URL(target.address).pathname;
-    return new Negotiation({ address, hasSse, eraKey, vocabulary, limits, eraCache, dial, tried, path, signal });
+    return new Negotiation({ address, hasSse, eraKey, revisions, limits, eraCache, dial, tried, path, signal });
   };
   const open = async (signal: AbortSignal): Promise<ClientConnection> => {
     const connection = await openHereOrElsewhere(destination, eraCache, (target, tried = []) =>
@@ -146,7 +146,7 @@ async function inTime(
   }
 }
 
-function chooseVocabulary(
+function chooseRevisions(
   { client, revision = 'auto', revisions }: ConnectOptions,
   inputs: InputResponder,
 ): ClientRevisions {

@@ -3,7 +3,7 @@
 /** Node's longest timer. */
 const maxTimerMs = 2 ** 31 - 1;
 
-/** Calls `expired` once so many milliseconds have passed, those of any hold not counted. */
+/** Calls `expired` after this many milliseconds, not counting the time of holds. */
 export class PausableTimeout {
   readonly #expired: () => void;
   #leftMs: number;
@@ -28,7 +28,7 @@ export class PausableTimeout {
     };
   }
 
-  /** It does not matter any more. */
+  /** Ends the time limit. */
   clear(): void {
     clearTimeout(this.#timer);
     // What is released later must not start the clock again.

@@ -13,7 +13,7 @@ type Fields = { readonly [key: string]: unknown };
 
 /** What a handler learns about an input request. */
 export interface InputContext {
-  /** Fires when the answer is not wanted any more. */
+  /** Aborted when the response is no longer needed. */
   readonly signal: AbortSignal;
   /** The options of the call that the server sent the request for. Absent where the transport does not tell. */
   readonly call?: object | undefined;

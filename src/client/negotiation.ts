@@ -1,5 +1,5 @@
-// Opens a connection with a server of unknown age: the newest way first, then what the answer calls for. The rules
-// are those of the 2026-07-28 text on versioning, and of what deployed servers really do.
+// Opens a connection to a server whose revision is not known: tries the newest one first, then what the response suggests.
+// Follows the section on versioning of 2026-07-28, and what deployed servers really do.
 
 import { errorRows } from '../protocol/errors.ts';
 import { methods } from '../protocol/methods.ts';
@@ -13,15 +13,15 @@ import { type JsonObject, OutgoingCall } from './outgoing-call.ts';
 /** What is needed to open, and to open again. */
 export interface NegotiationOptions {
   readonly address: string;
-  readonly vocabulary: ClientRevisions;
+  readonly revisions: ClientRevisions;
   readonly limits: ClientLimits;
   readonly eraCache: EraCache | undefined;
-  /** The server's place in that cache. */
+  /** The key of the server in that cache. */
   readonly eraKey: string | undefined;
   /** Connects a fresh transport; the second kind is the old transport of two endpoints, where the target may have it. */
   readonly dial: (kind: 'usual' | 'sse') => Promise<ClientConnection>;
   readonly hasSse: boolean;
-  /** What was attempted before at the address that was given, when this is about another place of the same origin. */
+  /** What was attempted before at the address that was given, when this is about another path of the same origin. */
   readonly tried: readonly string[];
   /** The other URL, for the error message; empty for the address that was given. */
   readonly path: string;
@@ -52,7 +52,7 @@ export class Negotiation {
   readonly #tried: string[];
   #absent = false;
   #current: ClientConnection | undefined;
-  /** The one before, which may take its time to end. */
+  /** The previous connection, which may still be closing. */
   #ending: ClientConnection | undefined;
   /** Why the probe failed. */
   #probeError: ClientError | undefined;
@@ -107,12 +107,12 @@ export class Negotiation {
   }
 
   async #find(remembered: ServerEra | undefined): Promise<ClientConnection> {
-    const { vocabulary, hasSse } = this.#options;
-    // That it took a handshake from others does not help a client which has none to offer.
-    const known = vocabulary.handshake.length === 0 ? undefined : remembered;
+    const { revisions, hasSse } = this.#options;
+    // A client without handshake revisions tries the newest revision whatever is remembered of the server.
+    const known = revisions.handshake.length === 0 ? undefined : remembered;
     if (known === 'sse' && hasSse) return this.#openSse();
     let connection = await this.#dial('usual');
-    const [newest] = vocabulary.stateless;
+    const [newest] = revisions.stateless;
     let probe: ProbeResult | undefined;
     if (newest !== undefined && known !== 'handshake') {
       probe = await this.#probe(connection, newest);
@@ -120,7 +120,7 @@ export class Negotiation {
         this.#rememberedEra('stateless');
         return connection;
       }
-      if (vocabulary.handshake.length === 0) throw this.#noHandshake(newest, probe);
+      if (revisions.handshake.length === 0) throw this.#noHandshake(newest, probe);
       if (probe === 'gone') connection = await this.#redial();
     }
     try {
@@ -161,12 +161,12 @@ export class Negotiation {
 
   /** Tries the newest revision and classifies the response. */
   async #probe(connection: ClientConnection, codec: ClientCodec, again = true): Promise<ProbeResult> {
-    const { vocabulary, limits } = this.#options;
+    const { revisions, limits } = this.#options;
     const isHttp = connection.transport.setBinding !== undefined;
     connection.transport.setBinding?.(codec.http);
     try {
       const timeoutMs = isHttp ? limits.timeoutMs : limits.probeTimeoutMs;
-      const opened = vocabulary.readDiscover(await this.#ask(connection, codec, methods.discover.name, timeoutMs));
+      const opened = revisions.readDiscover(await this.#ask(connection, codec, methods.discover.name, timeoutMs));
       if (!opened.ok) {
         this.#note(methods.discover.name, codec, opened.why);
         return 'handshake';
@@ -186,12 +186,12 @@ export class Negotiation {
     again: boolean,
     isHttp: boolean,
   ): Promise<ProbeResult> {
-    const { vocabulary, address } = this.#options;
+    const { revisions, address } = this.#options;
     const { code: kind, serverError } = error;
     this.#note(methods.discover.name, codec, this.#outcome(connection, error), error);
     this.#probeError = error;
     if (kind === 'server-error' && serverError?.code !== undefined) {
-      const hint = vocabulary.hint({
+      const hint = revisions.hint({
         code: serverError.code,
         message: serverError.message ?? '',
         data: serverError.data,
@@ -216,8 +216,8 @@ export class Negotiation {
   }
 
   async #initialize(connection: ClientConnection, timeoutMs?: number): Promise<void> {
-    const { vocabulary, address, limits } = this.#options;
-    const [newest] = vocabulary.handshake as readonly [ClientCodec];
+    const { revisions, address, limits } = this.#options;
+    const [newest] = revisions.handshake as readonly [ClientCodec];
     const { transport } = connection;
     // The version header is negotiated by initialize, so it is not sent with it.
     transport.setBinding?.({ ...newest.http, headers: [] });
@@ -228,7 +228,7 @@ export class Negotiation {
       }
       throw error;
     });
-    const opened = vocabulary.readInitialize(result);
+    const opened = revisions.readInitialize(result);
     if (!opened.ok) {
       this.#note(methods.initialize.name, newest, opened.why);
       throw clientErrors.unsupportedRevision(address, opened.why, this.#tried);
@@ -275,7 +275,7 @@ export class Negotiation {
 
   // Errors.
 
-  /** What came of an attempt: the error, or the silence until we had to stop. */
+  /** The outcome of an attempt: the error, or that there was no response in time. */
   #outcome(connection: ClientConnection, error: ClientError): string {
     return this.#options.signal.aborted ? `no response${connection.hint}` : error.message;
   }

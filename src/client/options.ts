@@ -169,7 +169,7 @@ export interface ConnectOptions {
   readonly maxMessageBytes?: number;
   /** Stops nesting bombs. Default 256. */
   readonly maxDepth?: number;
-  /** Stops a server that never has enough answers. Default 10. */
+  /** Stops a server that never stops asking for input. Default 10. */
   readonly maxInputRetries?: number;
   /** Stops a list that never ends. Default 1,000. */
   readonly maxPages?: number;

@@ -94,7 +94,7 @@ export class PendingCalls {
     this.#sweep();
   }
 
-  /** Takes everything out. */
+  /** Removes and returns all calls. */
   drain(): OutgoingCall[] {
     const calls = this.#all();
     this.#slots.fill(undefined);
@@ -113,7 +113,7 @@ export class PendingCalls {
     this.#timer.unref?.();
   }
 
-  /** Ends what is over time and sets the timer for what is next. */
+  /** Fails the calls whose time limit has passed, and sets the timer for the next one. */
   #sweep(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -15,7 +15,7 @@ export class Ending {
   readonly #limit: PausableTimeout | undefined;
   #interrupted = false;
 
-  /** `seconds`: for all of it, the time in which a person is asked not counted. */
+  /** `seconds`: for all of it, not counting the time in which a user is asked. */
   constructor(seconds: number | undefined) {
     if (seconds !== undefined) this.#limit = new PausableTimeout(seconds * 1_000, () => this.#expire(seconds));
     process.on('SIGINT', this.#interrupt);
@@ -36,7 +36,7 @@ export class Ending {
     return this.signal.aborted ? hurriedGraceMs : undefined;
   }
 
-  /** Stops the clock while a person is asked. */
+  /** Stops the clock while a user is asked. */
   readonly hold = (): (() => void) => this.#limit?.hold() ?? (() => {});
 
   /** Waits for the work of the command, but not beyond the end. */

@@ -10,7 +10,7 @@ import type { CredentialStore } from './storage/credential-store.ts';
 export interface AuthorizerOptions extends RegistrationOptions, AuthHttpOptions {
   /** The MCP endpoint. Credentials go to its origin and to no other. */
   readonly server: string | URL;
-  /** A grant for machines. Absent: a person signs in. */
+  /** A grant for machines. Absent: a user signs in. */
   readonly grant?: MachineGrant;
   /** Scopes to ask for besides those a challenge names. */
   readonly scopes?: readonly string[];
@@ -33,7 +33,7 @@ export interface AuthorizerOptions extends RegistrationOptions, AuthHttpOptions 
   readonly chooseServer?: (issuers: readonly string[]) => string | Promise<string>;
   /** Sent to the MCP server during discovery. */
   readonly protocolVersion?: string | (() => string | undefined);
-  /** How long a person may take. Default 5 minutes. */
+  /** How long a user may take. Default 5 minutes. */
   readonly signInTimeoutMs?: number;
   /** Rejections of one request before it fails; stops a server that rejects every token. Default 4. */
   readonly maxAttempts?: number;

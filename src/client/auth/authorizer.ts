@@ -10,7 +10,7 @@ export interface OutgoingRequest {
   readonly signal?: AbortSignal;
 }
 
-/** Response headers in either shape a Node program meets: web `Headers`, or the record `node:http` gives. */
+/** Response headers in either form: web `Headers`, or the record of `node:http`. */
 export type ResponseHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** The part of a rejected response that carries the challenge. The body is never read. */
@@ -19,9 +19,9 @@ export interface ChallengedResponse {
   readonly headers: ResponseHeaders;
 }
 
-/** Circumstances of a challenge. */
+/** What is known about a challenge. */
 export interface ChallengeContext {
-  /** Ends the wait for a person or a server. */
+  /** Ends the wait for a user or a server. */
   readonly signal?: AbortSignal;
   /** Exactly what `headers()` returned for the rejected request: distinguishes a stale token from one refreshed meanwhile. */
   readonly sent?: AuthorizationHeaders;
@@ -41,7 +41,7 @@ export type ChallengeOutcome = 'retry' | 'fail';
  */
 export interface Authorizer {
   /**
-   * It calls `context.hold` while a person is asked. Without this all of `challenge` is taken for asking a person, and
+   * It calls `context.hold` while a user is asked. Without this all of `challenge` is taken for asking a user, and
    * time limits are paused meanwhile.
    */
   readonly holdsTime?: boolean;

@@ -45,7 +45,7 @@ interface Problem {
   readonly attempt: number;
 }
 
-// The same widening of scopes is asked of a person so many times at most.
+// How often a user is asked for the same additional scopes.
 const maxStepUps = 2;
 // After a failed refresh ahead of time, requests use the old token for a while.
 const refreshRetryMs = 10_000;
@@ -333,7 +333,7 @@ class OAuthAuthorizer implements Authorizer {
     return this.#credentials.lock(begin, { signal, timeoutMs }).finally(over);
   }
 
-  /** The same redirector; time limits are paused while a person signs in. */
+  /** The same redirector; time limits are paused while a user signs in. */
   #asking(redirector: Redirector): Redirector {
     return {
       prepare: async (options) => {

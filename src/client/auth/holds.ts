@@ -1,4 +1,4 @@
-// Pauses the time limits of all requests that wait for a sign-in, while a person is asked or while another process that
+// Pauses the time limits of all requests that wait for a sign-in, while a user is asked or while another process that
 // may be asking one holds the lock. Time spent talking to servers still counts: a server that never answers must not
 // pause any limit.
 
@@ -10,7 +10,7 @@ export class Holds {
   readonly #waiting = new Map<Hold, (() => void) | undefined>();
   #asking = 0;
 
-  /** Waits on behalf of a request, whose time limits are paused while a person is asked. */
+  /** Waits on behalf of a request, whose time limits are paused while a user is asked. */
   async waiting<T>(hold: Hold | undefined, work: () => Promise<T>): Promise<T> {
     if (hold === undefined) return work();
     // One function may belong to several requests.
@@ -24,7 +24,7 @@ export class Holds {
     }
   }
 
-  /** A person is asked from here on; the returned function says that this is over. */
+  /** A user is asked from now on, until the returned function is called. */
   asking(): () => void {
     if (this.#asking++ === 0) for (const hold of this.#waiting.keys()) this.#waiting.set(hold, hold());
     let over = false;
@@ -39,7 +39,7 @@ export class Holds {
     };
   }
 
-  /** Asks a person. */
+  /** Asks a user. */
   async ask<T>(work: () => Promise<T>): Promise<T> {
     const over = this.asking();
     try {

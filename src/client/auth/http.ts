@@ -26,7 +26,7 @@ export interface AuthHttp {
   toward(host: string): AuthHttp;
 }
 
-/** A fetched document, or the news that there is none. */
+/** A fetched document, or that there is none. */
 export type FetchedDocument =
   | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
   | { readonly ok: false };

@@ -23,7 +23,7 @@ export class Presentation {
   /** From now on, present these. */
   take(tokens: TokenSet, key: DpopKey | undefined): void {
     this.#tokens = tokens;
-    if (key !== this.#key) this.#nonce = undefined; // Nonces live with the key's handle.
+    if (key !== this.#key) this.#nonce = undefined; // Nonces belong to the handle of the key.
     this.#key = key;
     this.#bearer = Object.freeze({ authorization: `Bearer ${tokens.accessToken}` });
   }
@@ -32,7 +32,7 @@ export class Presentation {
     return this.#tokens?.tokenType === 'dpop' ? this.#prove(this.#tokens, target, method) : this.#bearer;
   }
 
-  /** Keeps a nonce that came with a response, if it is news. */
+  /** Stores a nonce that came with a response, if it is a new one. */
   observe(target: URL, response: ChallengedResponse): void {
     if (this.#key === undefined) return;
     const nonce = headerOf(response.headers, 'dpop-nonce');
@@ -56,7 +56,7 @@ export class Presentation {
   #remember(target: URL, nonce: string): void {
     if (this.#key === undefined || nonce === this.#nonce) return;
     this.#nonce = nonce;
-    // A nonce that cannot be kept shows itself in the next challenge.
+    // If a nonce cannot be stored, the next challenge shows that.
     this.#remembering = rememberNonce(this.#key, target, nonce).catch(() => {});
   }
 }

@@ -1,4 +1,4 @@
-// The end of a sign-in: what is stored is forgotten, and the authorization server is asked to void what it gave out.
+// The end of a sign-in: what is stored is forgotten, and the authorization server is asked to revoke its tokens.
 import type { AuthorizerOptions } from './authorizer-options.ts';
 import { findServerMetadata } from './discovery/server-metadata.ts';
 import { AuthError } from './errors.ts';
@@ -20,7 +20,7 @@ export interface SignOutOptions extends AuthorizerOptions {
 export interface SignedOut {
   /** The authorization server that had given out the tokens. */
   readonly issuer: string;
-  /** Whether it voids them: `not-offered` where it has no way to be asked, so that they live on until they expire. */
+  /** Whether it revoked them: `not-offered` where it has no way to be asked, so that they stay valid until they expire. */
   readonly revocation: 'done' | 'not-offered' | 'failed';
   /** Why it failed. */
   readonly error?: AuthError;
@@ -29,7 +29,7 @@ export interface SignedOut {
 /**
  * Forgets the tokens for an MCP server and has them revoked (RFC 7009) where the authorization server can. Resolves
  * with undefined when there were none. The registration of this client stays: it belongs to the authorization server
- * and is no credential of a person. An authorizer that is in use keeps what it holds in memory.
+ * and is no credential of a user. An authorizer that is in use keeps what it holds in memory.
  */
 export async function signOut(options: SignOutOptions): Promise<SignedOut | undefined> {
   const http = createAuthHttp(options.server, options);
@@ -77,7 +77,7 @@ async function revoke(
   if (revocationEndpoint === undefined || client === undefined) return false;
   http.guard.check('revocation_endpoint', revocationEndpoint);
   const call = { http, metadata, client, signal };
-  // The refresh token first: with it many servers void all that came of the sign-in.
+  // The refresh token first: many servers then revoke everything that was issued for this sign-in.
   if (tokens.refreshToken !== undefined) {
     await revokeToken(call, revocationEndpoint, tokens.refreshToken, 'refresh_token');
   }

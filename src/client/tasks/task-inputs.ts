@@ -7,7 +7,7 @@ import type { InputResponder } from '../input-requests.ts';
 import { explainInputFailure } from '../input-required.ts';
 import type { JsonObject } from '../outgoing-call.ts';
 
-/** Stops a task that never has enough answers, and a state with more dialogs than a user could answer. */
+/** Stops a task that never stops asking for input, and a state with more dialogs than a user could answer. */
 const maxInputs = 256;
 
 type InputRequests = Readonly<Record<string, WireInputRequest>>;

@@ -1,4 +1,4 @@
-// A server made of a table, for tests: no bytes, no processes. What it is sent is kept, what it answers stands in the test.
+// A server made of a table, for tests: no bytes, no processes. It records what it is sent; its responses are in the test.
 
 import { statelessRevisions } from '../../protocol/revisions/index.ts';
 import { clientErrors } from '../errors.ts';

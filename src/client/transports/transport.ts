@@ -59,7 +59,7 @@ export interface Transport {
   readonly pid?: number | undefined;
   /**
    * Closes everything; resolves when nothing is left running. Never rejects. The server may take `graceMs` to end;
-   * called again with less, it has only that much from then on. Default: what the transport thinks is polite.
+   * called again with less, it has only that much from then on. Default: the transport decides.
    */
   close(graceMs?: number): Promise<void>;
 }

@@ -15,7 +15,7 @@ export interface Discovery {
   /** Scopes the resource lists, if it lists any. */
   readonly scopesSupported: readonly string[] | undefined;
   readonly dpopRequired: boolean;
-  /** Where metadata was looked for in vain, when the fixed paths are all that is left. */
+  /** Where no metadata was found, if only the fixed paths are left. */
   readonly tried: readonly string[];
 }
 

@@ -13,12 +13,12 @@ export interface ResourceMetadata {
   readonly dpopRequired: boolean;
 }
 
-/** The document, or the places where it was not. */
+/** The document, or the URLs where it was not found. */
 export type ResourceMetadataSearch =
   | { readonly ok: true; readonly metadata: ResourceMetadata }
   | { readonly ok: false; readonly tried: readonly string[] };
 
-// More would only serve to make us walk a list.
+// Stops a server from making us try a long list.
 const maxAuthorizationServers = 20;
 
 const passable: ReadonlySet<AuthErrorCode> = new Set(['unreachable', 'insecure-url', 'private-address']);
@@ -80,7 +80,7 @@ function readResourceMetadata(url: string, document: Record<string, unknown>, se
   };
 }
 
-/** An array of strings, or nothing: other shapes are as good as absent. */
+/** An array of strings, or nothing: any other value counts as absent. */
 export function strings(value: unknown): string[] | undefined {
   return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : undefined;
 }

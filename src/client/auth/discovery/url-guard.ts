@@ -4,7 +4,7 @@
 import { BlockList, isIP } from 'node:net';
 import { authErrors } from '../errors.ts';
 
-/** Switches for laboratories; both are off by default. */
+/** Switches for test environments; both are off by default. */
 export interface UrlGuardOptions {
   /** Accept plain http to hosts other than loopback. Tokens then travel in the clear. */
   readonly allowInsecureHttp?: boolean;

@@ -1,4 +1,4 @@
-// Getting tokens from an authorization server that is already known: by a person's sign-in, by a machine's grant, or
+// Getting tokens from an authorization server that is already known: by the sign-in of a user, by a grant for machines, or
 // by a refresh token. Says what the tokens are; which of them are current is the authorizer's business.
 
 import type { Discovery } from '../discovery/discovery.ts';
@@ -18,7 +18,7 @@ import { type TokenSet, toTokenSet } from './tokens.ts';
 /** How this client gets its tokens. */
 export interface AcquisitionOptions {
   readonly registration: RegistrationOptions;
-  /** Absent: a person signs in. */
+  /** Absent: a user signs in. */
   readonly grant: MachineGrant | undefined;
   /** Absent: no user can sign in. */
   readonly redirector: Redirector | undefined;

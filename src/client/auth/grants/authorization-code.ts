@@ -1,4 +1,4 @@
-// The authorization code flow with PKCE, from a known authorization server to a token: a person signs in elsewhere and
+// The authorization code flow with PKCE, from a known authorization server to a token: a user signs in elsewhere and
 // comes back with a code. Where that server was found and where the token goes is not decided here.
 
 import type { Discovery } from '../discovery/discovery.ts';

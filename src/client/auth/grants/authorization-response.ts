@@ -3,7 +3,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { authErrors } from '../errors.ts';
 
-/** Recorded before the person is sent away; lives in memory for one response. */
+/** Recorded before the user is sent to the server; stays in memory for one response. */
 export interface PendingAuthorization {
   readonly state: string;
   /** From validated metadata. */

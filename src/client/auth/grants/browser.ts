@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { authErrors } from '../errors.ts';
 
-/** Brings a URL to a person. */
+/** Shows a URL to the user. */
 export type OpenUrl = (url: URL) => void;
 
 /** Prints the URL on stderr (stdout may carry a protocol) and asks the desktop to open it. */

@@ -1,4 +1,4 @@
-// Who we are towards an authorization server, and which proof of that it accepts at its token endpoint.
+// The identity of this client at an authorization server, and which proof of it is accepted at its token endpoint.
 import { createPrivateKey, type JsonWebKeyInput, type webcrypto } from 'node:crypto';
 import type { ServerMetadata } from '../discovery/server-metadata.ts';
 import { authErrors } from '../errors.ts';
@@ -21,7 +21,7 @@ export interface PreRegisteredClient {
   readonly method?: ClientAuthMethod;
   /**
    * The authorization server that issued it. Without it the first authorization server the MCP server names is taken
-   * and remembered; say it, and no other server can ever receive the secret.
+   * and remembered; if it is set, no other server can ever receive the secret.
    */
   readonly issuer?: string;
 }

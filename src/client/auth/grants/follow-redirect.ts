@@ -1,4 +1,4 @@
-// A sign-in without a person: walks the redirects of an authorization server that asks nothing, by plain requests.
+// A sign-in without a user: follows the redirects of an authorization server that asks nothing, by plain requests.
 // For tests, conformance runs and machines whose server consents by itself. A real server shows a page instead.
 import { fetchThroughProxy } from '../../transports/proxy-fetch.ts';
 import { authErrors } from '../errors.ts';

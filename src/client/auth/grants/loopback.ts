@@ -107,7 +107,7 @@ interface CallbackResult {
   readonly settle: () => void;
 }
 
-/** Not an answer to our question, so it must not be able to end it, however often it comes. */
+/** Not a response to our request, so it must not end the wait, however often it arrives. */
 function isForeign(error: unknown): boolean {
   return error instanceof AuthError && (error.code === 'state-mismatch' || error.code === 'state-replayed');
 }
@@ -129,7 +129,7 @@ function answer(response: ServerResponse, status: number, page: string, settle?:
     'x-content-type-options': 'nosniff',
     connection: 'close',
   });
-  // A browser that hangs up early has still delivered its message.
+  // A browser that closes the connection early has still sent its request.
   if (settle !== undefined) response.once('close', settle);
   response.end(page);
 }

@@ -1,4 +1,4 @@
-// Tokens without a person: client credentials, a workload's own assertion (RFC 7523), and enterprise-managed
+// Tokens without a user: client credentials, a workload's own assertion (RFC 7523), and enterprise-managed
 // authorization, where the company's identity provider vouches for a user who is already signed in there.
 
 import type { Discovery } from '../discovery/discovery.ts';

@@ -26,7 +26,7 @@ export interface DpopKey {
   readonly handle: oauth4webapi.DPoPHandle;
 }
 
-/** Where and as whom a request to the token endpoint is made. */
+/** What a request to the token endpoint needs: the server, and the identity of this client there. */
 export interface TokenCall {
   readonly http: AuthHttp;
   readonly metadata: Pick<ServerMetadata, 'issuer' | 'tokenEndpoint'>;
@@ -63,7 +63,7 @@ export async function redeemCode(
   );
 }
 
-/** Trades a refresh token for new tokens. */
+/** Exchanges a refresh token for new tokens. */
 export async function refreshTokens(
   call: TokenCall,
   refreshToken: string,
@@ -124,7 +124,7 @@ export async function registerClient(
   }
 }
 
-/** Hands the authorization request over by the back channel (RFC 9126) and returns its reference. */
+/** Sends the authorization request to the server directly (RFC 9126) and returns its reference. */
 export async function pushAuthorization(
   call: TokenCall & { readonly metadata: ServerMetadata },
   parameters: URLSearchParams,
@@ -151,7 +151,7 @@ export async function pushAuthorization(
   }
 }
 
-/** Has a token declared void (RFC 7009). A server that does not know it says the same as one that did. */
+/** Revokes a token (RFC 7009). For a token that it does not know, a server responds in the same way. */
 export async function revokeToken(
   call: Omit<TokenCall, 'dpop'>,
   endpoint: string,

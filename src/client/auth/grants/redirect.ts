@@ -1,5 +1,5 @@
-// How a person gets to the authorization server and the answer back to us: the contract, and the form where the caller
-// does the travelling. The usual form, a browser and a listener on loopback, is loopback.ts.
+// How a user gets to the authorization server, and the response back to us: the interface, and an implementation in which
+// the application does both. The usual one, a browser and a listener on loopback, is in loopback.ts.
 
 import { isLoopback } from '../discovery/url-guard.ts';
 import { authErrors } from '../errors.ts';
@@ -12,7 +12,7 @@ export interface SignInVisit {
   validate(parameters: URLSearchParams): void;
 }
 
-/** A prepared place to come back to. */
+/** A redirect URI that is ready to receive a response. */
 export interface RedirectListener {
   readonly redirectUri: string;
   /** Sends the user to the authorization server and resolves with a response that `validate` accepted. */
@@ -20,13 +20,13 @@ export interface RedirectListener {
   close(): Promise<void>;
 }
 
-/** Prepares the place before registration, which must name it. */
+/** Prepares the redirect URI before registration, which must name it. */
 export interface Redirector {
   /** `preferred` is the URI of an earlier registration; taking it again keeps that registration usable. */
   prepare(options: { readonly preferred?: string; readonly signal?: AbortSignal }): Promise<RedirectListener>;
 }
 
-/** Brings a person to `url` and returns the callback: the full URL, its query, or the parameters. */
+/** Sends the user to `url` and returns the callback: the full URL, its query, or the parameters. */
 export type RedirectHook = (
   url: URL,
   context: { readonly redirectUri: string; readonly signal: AbortSignal },

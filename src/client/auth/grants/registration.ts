@@ -1,5 +1,5 @@
 // Who we are at an authorization server, in the order the specification gives: registered beforehand, a client ID
-// metadata document, an earlier registration of our own, a new one, and at last a question to the person.
+// metadata document, an earlier registration of our own, a new one, and as a last resort, the user is asked.
 
 import { type ServerMetadata, sameIssuer } from '../discovery/server-metadata.ts';
 import { authErrors } from '../errors.ts';
@@ -35,7 +35,7 @@ export interface ResolvedClient {
   readonly replaceable: boolean;
 }
 
-/** The circumstances of one resolution. */
+/** What one resolution depends on. */
 export interface ResolveContext {
   readonly http: AuthHttp;
   readonly credentials: Credentials;
@@ -101,7 +101,7 @@ export async function identityOf(
   return registration === undefined ? undefined : { clientId, ...registration };
 }
 
-/** A person may have written the issuer with or without the slash behind a bare host. */
+/** A user may have written the issuer with or without the slash behind a bare host. */
 function isIssuer(written: string, issuer: string): boolean {
   return sameIssuer(written, issuer) || sameIssuer(issuer, written);
 }

@@ -1,4 +1,4 @@
-// Answers of token and registration endpoints on their way to the OAuth library: small slips that real servers make are
+// Answers of token and registration endpoints on their way to the OAuth library: small errors that real servers make are
 // fixed, and the message of an error response is extracted. The library itself is oauth.ts.
 import type { OAuthErrorInfo } from '../errors.ts';
 
@@ -9,7 +9,7 @@ export function withoutIdToken(response: Response): Promise<Response> {
   });
 }
 
-/** Two common slips of registration endpoints: 200 for 201, and a secret without its expiry (which then is never). */
+/** Two common errors of registration endpoints: 200 for 201, and a secret without its expiry (which then is never). */
 export function lenientRegistration(response: Response): Promise<Response> {
   return rewrite(response, response.status === 200 ? 201 : response.status, (body) => {
     body['client_secret_expires_at'] ??= 0;

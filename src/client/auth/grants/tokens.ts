@@ -2,10 +2,10 @@
 import type { webcrypto } from 'node:crypto';
 import type { ClientAuthMethod } from './client-identity.ts';
 
-/** Ways to get a token; part of the storage key, so that a machine's token is never taken for a person's. */
+/** Ways to get a token; part of the storage key, so that a machine's token is never taken for a user's. */
 export type GrantKind = 'authorization-code' | 'client-credentials' | 'enterprise' | 'workload';
 
-/** An access token with its circumstances. */
+/** An access token, and what is known about it. */
 export interface TokenSet {
   readonly issuer: string;
   readonly resource: string;
@@ -39,7 +39,7 @@ export interface TokenResponse {
 // Refreshing this long before the end hides clock differences and the time on the wire; short-lived tokens keep 80 %.
 const renewMarginMs = 30_000;
 
-/** Turns a response into the kept form. A refresh that returns no new refresh token or scope keeps the old ones. */
+/** Turns a response into the stored form. A refresh that returns no new refresh token or scope keeps the old ones. */
 export function toTokenSet(
   response: TokenResponse,
   base: Pick<TokenSet, 'issuer' | 'resource' | 'clientId' | 'requestedScope' | 'dpopKey' | 'registration'>,

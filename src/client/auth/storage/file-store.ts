@@ -78,7 +78,7 @@ async function readRecords(file: string): Promise<Record<string, unknown>> {
   } catch (cause) {
     const kept = `${file}.damaged-${Date.now()}`;
     await rename(file, kept).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error; // Gone: another reader met the same damage and kept it.
+      if (error.code !== 'ENOENT') throw error; // Gone: another reader found the same damage and saved the file.
     });
     throw authErrors.storeCorrupt(file, kept, cause);
   }

@@ -1,5 +1,6 @@
 // An exclusive section across processes, held by the existence of a file. The holder writes who it is and keeps the
-// file's time fresh; a file whose process is gone, or that was not touched for a while, is broken by the next in line.
+// file's time fresh; a file whose process is gone, or that was not touched for a while, is removed by the next process
+// that waits.
 import { randomUUID } from 'node:crypto';
 import { open, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
