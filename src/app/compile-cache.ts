@@ -31,7 +31,7 @@ export function useCompileCache(): void {
   }
 }
 
-/** Whether nobody else can write there: this process executes what is stored in the folder. */
+/** Whether no other user can write there: this process executes what is stored in the folder. */
 function isPrivate(folder: string): boolean {
   const { uid, mode } = statSync(folder);
   return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);

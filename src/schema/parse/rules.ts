@@ -18,7 +18,7 @@ export interface SubschemaReader {
   pattern(source: unknown, keyword: string): Pattern;
 }
 
-/** `minimum` and its kin. */
+/** `minimum` and similar keywords. */
 export function readNumberRules(schema: JsonSchema, { fail }: SubschemaReader): NumberRules | undefined {
   const minimum = readNumber(schema, 'minimum', fail);
   const maximum = readNumber(schema, 'maximum', fail);

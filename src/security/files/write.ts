@@ -47,7 +47,7 @@ export async function writeInto(
   const fd = await openAsync(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, options.mode ?? 0o666);
   try {
     try {
-      // Permission bits of a file being replaced stay; set-user-id and its kin do not.
+      // Permission bits of a file being replaced stay; set-user-id, set-group-id and sticky bits do not.
       if (previous !== undefined) await fchmodAsync(fd, options.mode ?? Number(previous.mode) & 0o777);
       for (let offset = 0; offset < data.length; ) {
         offset += (await writeAsync(fd, data, offset, data.length - offset)).bytesWritten;
