@@ -132,12 +132,11 @@ const missingCapability = -32021;
 
 function hinted(error: unknown): unknown {
   if (!(error instanceof ClientError) || error.serverError?.code !== missingCapability) return error;
-  return new Error(
-    `${error.message}\nThe tool asks for input. Run the command in a terminal, or answer with --answer name=value`,
-    {
-      cause: error,
-    },
-  );
+  // Only forms can be answered by flags.
+  const orAnswer = error.message.includes('elicitation') ? ', or answer with --answer name=value' : '';
+  return new Error(`${error.message}\nThe tool asks for input. Run the command in a terminal${orAnswer}`, {
+    cause: error,
+  });
 }
 
 /** The server rejects the call too; this error names the flags to add. */

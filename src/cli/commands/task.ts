@@ -131,7 +131,9 @@ async function cancel(task: TaskHandle, command: TaskCommand): Promise<number> {
   await task.cancel();
   await task.poll();
   report(task, command);
-  if (task.status !== 'cancelled' && !command.json) command.out.info('The server was asked to stop the task.\n');
+  if (command.json || task.status === 'cancelled') return 0;
+  const hasEnded = task.status === 'completed' || task.status === 'failed';
+  command.out.info(hasEnded ? 'The task has already ended.\n' : 'The server was asked to stop the task.\n');
   return 0;
 }
 
