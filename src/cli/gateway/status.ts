@@ -40,9 +40,8 @@ export const run = command({ name: 'gateway status', help, options }, async ({ v
   }
   for (const { info, servers } of all) {
     const { pid, transport, url, files, startedAt, problem } = info;
-    out.write(
-      `gateway ${pid} · ${url ?? transport} · since ${startedAt} · ${lineForTerminal(files.join(', '), 300)}\n`,
-    );
+    const source = files.length === 0 ? '' : ` · ${lineForTerminal(files.join(', '), 300)}`;
+    out.write(`gateway ${pid} · ${url ?? transport} · since ${startedAt}${source}\n`);
     if (problem !== undefined) out.write(`${out.style.warn('not reloaded:')} ${lineForTerminal(problem, 500)}\n`);
     print(servers, out);
   }
