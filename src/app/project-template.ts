@@ -177,7 +177,9 @@ npm test${typescript ? '                     # compiles, then runs the tests' : 
 npx mooring call "${start}" greet --arg name=Ada
 \`\`\`
 
-\`npx mooring dev src/server.${ext}\` restarts the server whenever you save a file, while the client stays connected.
+\`npx mooring dev src/server.${ext}\` restarts the server whenever you save a file, while the client stays connected.${
+    ext === 'ts' ? ' With\nNode.js before 22.18 it also needs `npm install --save-dev esbuild`.' : ''
+  }
 
 Add it to a client, here Claude Code:
 
