@@ -1,4 +1,4 @@
-// The transcripts over HTTP, through several processes that share everything: each message of a story reaches another one, at random with
+// The transcripts over HTTP, through several processes that share everything: each message of a case reaches another one, at random with
 // Redis, in turn with workers. MOORING_TEST_FULL=1: at all revisions, with both.
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -52,13 +52,13 @@ function declareTranscripts(open: OpenTranscriptGroup, excluded: Readonly<Record
         group = await open(file);
       }, 60_000);
       afterAll(() => group?.close(), 60_000);
-      for (const story of parseTranscript(readFileSync(`${folder}/${file}`, 'utf8'))) {
-        for (const revision of story.revisions.filter((each) => isFullRun || newest.includes(each))) {
-          if (story.title in excluded || `${revision}: ${story.title}` in excluded) continue;
-          test(`${revision}: ${story.title}`, { timeout: 60_000 }, async () => {
+      for (const testCase of parseTranscript(readFileSync(`${folder}/${file}`, 'utf8'))) {
+        for (const revision of testCase.revisions.filter((each) => isFullRun || newest.includes(each))) {
+          if (testCase.title in excluded || `${revision}: ${testCase.title}` in excluded) continue;
+          test(`${revision}: ${testCase.title}`, { timeout: 60_000 }, async () => {
             await group.reset();
             await play(
-              story,
+              testCase,
               revision,
               overHttp(revision, () => group.pick(), group.received),
             );

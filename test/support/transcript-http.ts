@@ -1,8 +1,8 @@
 // Plays a transcript over HTTP: each message of the client is a request, sent to a server that `pick` chooses.
 import { both, EventReader, type HttpTestClient, modernHeaders, modernVersion } from './http-client.ts';
-import type { ConnectStory } from './transcript.ts';
+import type { ConnectTestCase } from './transcript.ts';
 
-/** What the servers have received. HTTP has no order between two requests; a story has. */
+/** What the servers have received. HTTP has no order between two requests; a case has. */
 export class ReceivedRequests {
   readonly #counts = new Map<string, number>();
   #arrived = (): void => {};
@@ -28,7 +28,7 @@ export class ReceivedRequests {
     });
   }
 
-  /** Forgets all, between two stories. */
+  /** Forgets all, between two cases. */
   clear(): void {
     this.#counts.clear();
     this.#arrived = () => {};
@@ -39,7 +39,7 @@ const keyOf = ({ id, method }: Sent): string | undefined =>
   id === undefined || method === undefined ? undefined : `${JSON.stringify(id)} ${method}`;
 
 export const overHttp =
-  (revision: string, pick: () => HttpTestClient, received: ReceivedRequests): ConnectStory =>
+  (revision: string, pick: () => HttpTestClient, received: ReceivedRequests): ConnectTestCase =>
   (receive) => {
     const readers: EventReader[] = [];
     let session: string | undefined;

@@ -4,7 +4,7 @@
 import type { Server } from '../../src/engine/server.ts';
 import { validateMessage } from './validate-message.ts';
 
-export interface Story {
+export interface TestCase {
   readonly revisions: readonly string[];
   readonly title: string;
   readonly lines: readonly { readonly mark: string; readonly text: string; readonly at: number }[];
@@ -15,21 +15,21 @@ const stateless = '2026-07-28';
 /** How long a message may take. */
 const patienceMs = 20_000;
 
-/** Splits a file into stories. A heading names revisions, a range of them ("2024-11-05 .. 2025-06-18") or "all". */
-export function parseTranscript(text: string): Story[] {
-  const stories: { revisions: string[]; title: string; lines: Story['lines'][number][] }[] = [];
+/** Splits a file into cases. A heading names revisions, a range of them ("2024-11-05 .. 2025-06-18") or "all". */
+export function parseTranscript(text: string): TestCase[] {
+  const cases: { revisions: string[]; title: string; lines: TestCase['lines'][number][] }[] = [];
   text.split('\n').forEach((line, index) => {
     if (line.trim() === '' || line.startsWith('//')) return;
     if (line.startsWith('# ')) {
       const [names, ...title] = line.slice(2).split(': ');
-      stories.push({ revisions: parseRevisions(names as string), title: title.join(': '), lines: [] });
+      cases.push({ revisions: parseRevisions(names as string), title: title.join(': '), lines: [] });
       return;
     }
     const mark = line[0] as string;
     if (!'><@.'.includes(mark)) throw new Error(`line ${index + 1}: ${line}`);
-    stories.at(-1)?.lines.push({ mark, text: line.slice(1).trim(), at: index + 1 });
+    cases.at(-1)?.lines.push({ mark, text: line.slice(1).trim(), at: index + 1 });
   });
-  return stories;
+  return cases;
 }
 
 function parseRevisions(names: string): string[] {
@@ -42,8 +42,8 @@ function parseRevisions(names: string): string[] {
   });
 }
 
-/** The connection of one story. `receive` gets each message of the server as text. */
-export type ConnectStory = (receive: (text: string) => void) => StoryConnection;
+/** The connection of one case. `receive` gets each message of the server as text. */
+export type ConnectTestCase = (receive: (text: string) => void) => StoryConnection;
 
 export interface StoryConnection {
   /** Messages come on several streams, so that their order is not known. */
@@ -57,7 +57,7 @@ export interface StoryConnection {
 
 /** A connection within the process. */
 export const inMemory =
-  (server: Server): ConnectStory =>
+  (server: Server): ConnectTestCase =>
   (receive) => {
     const push = (text: string): boolean => {
       receive(text);
@@ -70,11 +70,11 @@ export const inMemory =
     return { send: (text) => channel.receiveText(text), close: () => channel.close() };
   };
 
-/** Plays one story at one revision. Throws with the line that went wrong. */
-export async function play(story: Story, revision: string, connect: ConnectStory): Promise<void> {
+/** Plays one case at one revision. Throws with the line that went wrong. */
+export async function play(testCase: TestCase, revision: string, connect: ConnectTestCase): Promise<void> {
   const player = new Player(revision, connect);
   try {
-    for (const line of story.lines) {
+    for (const line of testCase.lines) {
       try {
         await player.step(line.mark, line.text);
       } catch (cause) {
@@ -96,7 +96,7 @@ class Player {
   readonly #bound = new Map<string, unknown>();
   #arrived: () => void = () => {};
 
-  constructor(revision: string, connect: ConnectStory) {
+  constructor(revision: string, connect: ConnectTestCase) {
     this.#revision = revision;
     this.#connection = connect((text) => {
       this.#received.push(text);

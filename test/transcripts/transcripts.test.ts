@@ -9,10 +9,10 @@ const folder = import.meta.dirname;
 
 for (const file of readdirSync(folder).filter((each) => each.endsWith('.transcript'))) {
   describe(file.replace('.transcript', ''), () => {
-    for (const story of parseTranscript(readFileSync(`${folder}/${file}`, 'utf8'))) {
-      for (const revision of story.revisions) {
+    for (const testCase of parseTranscript(readFileSync(`${folder}/${file}`, 'utf8'))) {
+      for (const revision of testCase.revisions) {
         const server = file === 'tasks.transcript' ? taskServer : transcriptServer;
-        test(`${revision}: ${story.title}`, () => play(story, revision, inMemory(server())));
+        test(`${revision}: ${testCase.title}`, () => play(testCase, revision, inMemory(server())));
       }
     }
   });

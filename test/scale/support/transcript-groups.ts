@@ -18,7 +18,7 @@ export interface TranscriptGroup {
   /** A client of the server that gets the next request. */
   pick(): HttpTestClient;
   readonly received: ReceivedRequests;
-  /** Before a story: what the one before has announced has reached all servers. */
+  /** Before a case: what the one before has announced has reached all servers. */
   reset(): Promise<void>;
   close(): Promise<void>;
 }
