@@ -60,8 +60,9 @@ export function readArrayRules(schema: JsonSchema, reader: SubschemaReader): Arr
   const min = readCount(schema, 'minContains', fail) ?? 1;
   const max = readCount(schema, 'maxContains', fail) ?? Number.POSITIVE_INFINITY;
   const contains = plan === undefined ? undefined : { plan, min, max };
-  const speaks = (minItems ?? maxItems ?? rest ?? contains) !== undefined || unique === true || prefix.length > 0;
-  return speaks ? { minItems, maxItems, unique: unique === true, prefix, rest, contains } : undefined;
+  const isConstrained =
+    (minItems ?? maxItems ?? rest ?? contains) !== undefined || unique === true || prefix.length > 0;
+  return isConstrained ? { minItems, maxItems, unique: unique === true, prefix, rest, contains } : undefined;
 }
 
 /** `properties` and all other keywords for objects. */

@@ -133,10 +133,10 @@ function exitOf(child: ChildProcess): Promise<[number | null, NodeJS.Signals | n
 }
 
 /** Waits until a stream has ended, up to a time limit; later data is dropped. */
-export function closed(stream: Readable, patienceMs: number): Promise<void> {
+export function closed(stream: Readable, timeoutMs: number): Promise<void> {
   if (stream.closed || stream.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
-    const timer = setTimeout(() => stream.destroy(), patienceMs);
+    const timer = setTimeout(() => stream.destroy(), timeoutMs);
     stream.once('close', () => {
       clearTimeout(timer);
       resolve();
