@@ -117,6 +117,7 @@ function asUsageError<T>(where: string, work: () => T): T {
     return work();
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`${where}: ${reasonText(error, 'file')}`);
+    const reason = reasonText(error, 'file');
+    throw new UsageError(reason.startsWith(where) ? reason : `${where}: ${reason}`);
   }
 }

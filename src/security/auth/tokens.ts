@@ -3,6 +3,7 @@
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
+import { parseJson } from '../../protocol/parse-json.ts';
 import { insufficientScope, invalidToken, missingToken, readBearer } from './bearer.ts';
 import { hasScopes, type ScopeHierarchy, withImplied } from './claims.ts';
 import type { Authenticate, Principal } from './contract.ts';
@@ -109,9 +110,13 @@ function expiryOf({ id, expires }: TokenEntry): number {
 export function readTokenFile(path: string): TokenEntry[] {
   const { mode } = statSync(path);
   if ((mode & 0o022) !== 0) throw new Error(`${path} can be written by other users; run: chmod go-w ${path}`);
-  const { tokens } = JSON.parse(readFileSync(path, 'utf8')) as { readonly tokens?: unknown };
-  const sound =
+  const content = parseJson(readFileSync(path, 'utf8')) as { readonly tokens?: unknown } | null | undefined;
+  const tokens = content?.tokens;
+  const isValid =
     Array.isArray(tokens) && tokens.every((each) => typeof each?.id === 'string' && typeof each.hash === 'string');
-  if (!sound) throw new TypeError(`${path} must contain {"tokens": [{"id": …, "hash": "sha256:…"}]}`);
+  if (!isValid)
+    throw new TypeError(
+      `${path} must contain {"tokens": [{"id": …, "hash": "sha256:…"}]} in JSON, as "mooring token add" writes it`,
+    );
   return tokens as TokenEntry[];
 }
