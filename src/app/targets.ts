@@ -3,6 +3,9 @@
 import { existsSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { ServerEntry } from '../client/index.ts';
+import { valueIssues } from '../gateway/config/entry-values.ts';
+import { isObject } from '../protocol/json-rpc.ts';
+import { formatIssues } from '../schema/index.ts';
 import {
   decodeEntry,
   isMooringConfig,
@@ -13,6 +16,8 @@ import {
 } from './clients/server-config.ts';
 import { expandVariables } from './config/expand.ts';
 import { resolveSettings } from './config/resolve.ts';
+import { Inputs } from './gateway/inputs.ts';
+import { withSecrets } from './gateway/secrets.ts';
 import { profiles } from './profiles/index.ts';
 import { nearest } from './text/nearest.ts';
 import { UsageError } from './usage-error.ts';
@@ -32,7 +37,7 @@ type Servers = Readonly<Record<string, unknown>>;
 export async function findTarget(named: string, configFile: string | undefined): Promise<NamedTarget> {
   if (/^(https?|wss?):\/\//i.test(named)) return { label: named, target: named };
   const servers = await serversOf(configFile);
-  if (Object.hasOwn(servers, named)) return { label: named, target: expandEntry(named, servers[named]) };
+  if (Object.hasOwn(servers, named)) return { label: named, target: await expandEntry(named, servers[named]) };
   if (/\s/.test(named.trim())) return { label: named, target: named };
   if (Object.hasOwn(profiles, named)) {
     return { label: named, target: [process.execPath, resolve(process.argv[1] ?? ''), 'serve', named], own: true };
@@ -102,8 +107,18 @@ async function serversOfOtherClient(file: string): Promise<Servers | undefined> 
 }
 
 /** The entry with its variables expanded. */
-function expandEntry(name: string, written: unknown): ServerEntry {
-  const { value, unset } = expandVariables(decodeEntry(written), process.env);
+async function expandEntry(name: string, written: unknown): Promise<ServerEntry> {
+  const inputs = new Inputs({ env: process.env });
+  const { value: complete, missing } = await withSecrets(written, async (secret) => {
+    const found = await inputs.findSecret(secret);
+    // A secret is used as it is: what looks like a variable in it is not expanded.
+    return found.ok ? { ok: true, value: found.value.replaceAll('${', '$${') } : found;
+  });
+  const [lacking] = missing;
+  if (lacking !== undefined) throw new UsageError(`The server ${name} ${lacking.why}`);
+  const issues = isObject(complete) ? valueIssues(complete, [name]) : [];
+  if (issues.length > 0) throw new UsageError(formatIssues(issues));
+  const { value, unset } = expandVariables(decodeEntry(complete), process.env);
   const [first] = unset;
   if (first !== undefined) {
     throw new UsageError(

@@ -147,6 +147,91 @@ describe('inputs of VS Code', () => {
   });
 });
 
+describe('secrets', () => {
+  const text = JSON.stringify(
+    {
+      mcpServers: {
+        local: { command: 'x', env: { KEY: { secret: 'api-key' } } },
+        remote: { url: 'https://x.example/mcp', headers: { Authorization: { secret: 'api-key' } } },
+        machine: {
+          url: 'https://y.example/mcp',
+          mooring: { auth: { kind: 'client-credentials', clientId: 'me', clientSecret: { secret: 'other' } } },
+        },
+      },
+    },
+    null,
+    1,
+  );
+  const readWith = (given: Record<string, string>) =>
+    readGatewayFiles([written(text)], { inputs: new Inputs({ env: given }) });
+
+  test('of variables, headers and clients come from the environment or a file that it names', async () => {
+    const file = written('from a file\n', 'other.txt');
+    const { config } = await readWith({ MOORING_SECRET_API_KEY: 'given', MOORING_SECRET_OTHER_FILE: file });
+    expect(config.servers).toMatchObject([
+      { entry: { env: { KEY: 'given' } } },
+      { entry: { headers: { Authorization: 'given' } }, auth: { kind: 'headers' } },
+      { auth: { clientSecret: 'from a file' } },
+    ]);
+  });
+
+  test('are asked for once at the terminal, without being shown', async () => {
+    const asked: InputDefinition[] = [];
+    const ask = async (input: InputDefinition) => {
+      asked.push(input);
+      return 'typed';
+    };
+    const { config } = await readGatewayFiles([written(text)], { inputs: new Inputs({ env: {}, ask }) });
+    expect(config.servers[0]?.entry.env).toEqual({ KEY: 'typed' });
+    expect(asked).toMatchObject([
+      { id: 'api-key', password: true },
+      { id: 'other', password: true },
+    ]);
+  });
+
+  test('that are missing are errors with their lines that say how to set them', async () => {
+    const { message } = (await readWith({}).catch((error: unknown) => error)) as Error;
+    const lines = message.split('\n');
+    expect(lines).toHaveLength(3);
+    expect(lines[0]).toMatch(
+      /:6: local: needs the secret api-key, and there is no terminal .* MOORING_SECRET_API_KEY,/,
+    );
+    expect(lines[2]).toMatch(/:\d+: machine: needs the secret other, .* MOORING_SECRET_OTHER_FILE to a file/);
+  });
+
+  test('stay as texts when nothing is started', async () => {
+    const { config, notes } = await readGatewayFiles([written(text)], { env: {} });
+    expect(config.servers[0]?.entry.env).toEqual({ KEY: `\${secret:api-key}` });
+    expect(config.servers[1]?.auth.kind).toBe('headers');
+    expect(notes).toContainEqual({ level: 'info', text: 'local: needs the secrets api-key when it is served' });
+  });
+});
+
+test('values that are not text are errors with their lines; numbers and booleans are turned into text', async () => {
+  const { config } = await readGatewayFiles([
+    written(
+      '{ "mcpServers": { "a": { "command": "x", "args": ["p", 5, true], "env": { "N": 1, "B": false, "U": null } } } }',
+    ),
+  ]);
+  expect(config.servers[0]?.entry).toEqual({ command: 'x', args: ['p', '5', 'true'], env: { N: '1', B: 'false' } });
+  const wrong = written(`{ "mcpServers": {
+    "a": { "command": "x",
+      "env": { "K": { "name": "n" } },
+      "args": ["p", null] },
+    "b": { "url": "https://x.example/mcp",
+      "headers": { "A": ["1"] } },
+    "c": { "command": "x", "args": "--all" },
+    "d": { "command": "x", "args": [{ "secret": "n" }] } } }`);
+  const { message } = (await readGatewayFiles([wrong]).catch((error: unknown) => error)) as Error;
+  expect(message.replaceAll(wrong, 'file').split('\n')).toEqual([
+    'file:4: a.args[1]: must be text, not null',
+    'file:3: a.env.K: must be text or { "secret": "name" }, not an object',
+    'file:6: b.headers.A: must be text or { "secret": "name" }, not a list',
+    'file:7: c.args: must be a list of texts, not text',
+    'file:8: d.args[0]: must be text, not an object: command lines are visible to all users; put the secret into env',
+  ]);
+});
+
 test('VS Code: a variable that is not set is empty, and the folder of .vscode is the workspace', async () => {
   const file = written(
     `{ "servers": { "a": { "command": "x", "args": ["\${workspaceFolder}", "<\${env:NOT_SET_ANYWHERE}>", "\${env:TEST_TOKEN}"] } } }`,

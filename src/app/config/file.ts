@@ -147,7 +147,10 @@ function holdsSecrets(raw: unknown, { expanded }: Expanded): boolean {
     own ||
     servers.some(([name, entry]) =>
       ['env', 'headers'].some((field) =>
-        Object.keys(entry[field] ?? {}).some((key) => looksSecret(key) && literal(['mcpServers', name, field, key])),
+        Object.entries(entry[field] ?? {}).some(
+          // An object names a secret that is not in the file.
+          ([key, value]) => looksSecret(key) && typeof value !== 'object' && literal(['mcpServers', name, field, key]),
+        ),
       ),
     )
   );

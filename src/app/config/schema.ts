@@ -1,7 +1,7 @@
 // The JSON Schema of mooring.json, built from the rows of options.ts and from two shapes defined here: plugins and
 // servers. Published as docs/schema/mooring.schema.json.
 
-import { gatewaySchema, upstreamSchema } from '../../gateway/config/schema.ts';
+import { gatewaySchema, secretReference, upstreamSchema } from '../../gateway/config/schema.ts';
 import type { JsonSchema } from '../../schema/index.ts';
 import { type Option, options } from './options.ts';
 import { maxCount, maxInteger } from './values.ts';
@@ -34,12 +34,20 @@ const serverEntry = {
   properties: {
     type: { type: 'string', description: 'stdio, http, sse or ws; derived from the other fields if absent.' },
     command: { type: 'string', minLength: 1, description: 'The program to start, without a shell.' },
-    args: { type: 'array', items: { type: 'string' }, description: 'Its arguments.' },
-    env: { type: 'object', additionalProperties: { type: 'string' }, description: 'Its environment variables.' },
+    args: { type: 'array', items: { type: ['string', 'number', 'boolean'] }, description: 'Its arguments.' },
+    env: {
+      type: 'object',
+      additionalProperties: { anyOf: [{ type: ['string', 'number', 'boolean', 'null'] }, secretReference] },
+      description: 'Its environment variables. null: not set.',
+    },
     cwd: { type: 'string', description: 'Its working folder.' },
     url: { type: 'string', minLength: 1, description: 'The URL of the server: http, https, ws or wss.' },
     httpUrl: { type: 'string', minLength: 1, description: 'The same as url, in the format of Gemini CLI.' },
-    headers: { type: 'object', additionalProperties: { type: 'string' }, description: 'Headers of every request.' },
+    headers: {
+      type: 'object',
+      additionalProperties: { anyOf: [{ type: ['string', 'number', 'boolean'] }, secretReference] },
+      description: 'Headers of every request.',
+    },
     disabled: { type: 'boolean', description: 'True: the gateway does not offer it.' },
     mooring: upstreamSchema,
   },

@@ -1,6 +1,7 @@
 // Checks the configuration file of a client, without starting anything: syntax, where the servers are, and each entry.
 
 import type { ServerEntry } from '../../client/index.ts';
+import { secretOf } from '../../gateway/config/entry-values.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { clients } from '../clients/clients.ts';
 import { clientOfFile } from '../clients/configured.ts';
@@ -220,7 +221,10 @@ function checkValues(
   for (const [key, value] of Object.entries({ env, environment })) {
     if (value === undefined) continue;
     const bad = isObject(value) ? Object.entries(value).find(([, each]) => typeof each !== 'string') : [key];
-    if (bad !== undefined) wrong(`"${bad[0]}" in "${key}" of ${name} is not a text`, 'Put the value in double quotes.');
+    if (bad !== undefined && secretOf(bad[1]) !== undefined) {
+      wrong(`"${bad[0]}" in "${key}" of ${name} is a secret`, 'Only the gateway and the client commands look it up.');
+    } else if (bad !== undefined)
+      wrong(`"${bad[0]}" in "${key}" of ${name} is not a text`, 'Put the value in double quotes.');
   }
   for (const key of urls) {
     if (typeof written[key] !== 'string') wrong(`"${key}" of ${name} is not a text`, 'Write the URL in double quotes.');

@@ -1,5 +1,5 @@
-// The inputs of a VS Code file: values that are not in the file, and that "${input:id}" stands for. They come from the
-// environment, from a file, or from the user at the terminal, and are kept in memory only.
+// Values that are not in a configuration file: the inputs of a VS Code file, which "${input:id}" stands for, and secrets. They
+// come from the environment, from a file, or from the user at the terminal, and are kept in memory only.
 
 import { readFileSync } from 'node:fs';
 import { reasonText } from '../../protocol/errno-text.ts';
@@ -43,7 +43,7 @@ export class Inputs {
   /** The value of an input of a file. `definition`: undefined if the file does not define it. */
   async find(file: string, id: string, definition: InputDefinition | undefined): Promise<FoundInput> {
     const key = JSON.stringify([file, id]);
-    const given = this.#known.get(key) ?? this.#fromEnvironment(id);
+    const given = this.#known.get(key) ?? this.#fromEnvironment(variableOf('INPUT', id), `the input ${id}`);
     if (typeof given === 'object') return given;
     let value = given;
     if (value === undefined && definition !== undefined && definition.type !== 'command') {
@@ -54,27 +54,47 @@ export class Inputs {
     return { ok: true, value };
   }
 
+  /** The value of `{ "secret": "name" }`: the same in all files. */
+  async findSecret(id: string): Promise<FoundInput> {
+    const key = JSON.stringify([id]);
+    const variable = variableOf('SECRET', id);
+    const given = this.#known.get(key) ?? this.#fromEnvironment(variable, `the secret ${id}`);
+    if (typeof given === 'object') return given;
+    const asked: InputDefinition = {
+      id,
+      type: 'promptString',
+      description: `Secret ${id}`,
+      password: true,
+      options: [],
+    };
+    const value = given ?? (await this.#ask?.(asked));
+    if (value === undefined || value === '') {
+      const why = this.#ask === undefined ? 'there is no terminal to ask for it' : 'it was not entered';
+      return { ok: false, why: `needs the secret ${id}, and ${why}. ${howToSet(variable)}` };
+    }
+    this.#known.set(key, value);
+    return { ok: true, value };
+  }
+
   /** From now on the server uses the terminal: inputs are not asked for when a file is read again. */
   stopAsking(): void {
     this.#ask = undefined;
   }
 
-  #fromEnvironment(id: string): string | undefined | FoundInput {
-    const name = variableOf(id);
+  #fromEnvironment(name: string, what: string): string | undefined | FoundInput {
     const file = this.#env[`${name}_FILE`];
     if (this.#env[name] !== undefined || file === undefined) return this.#env[name];
     try {
       return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
     } catch (error) {
       const reason = reasonText(error, 'file');
-      return { ok: false, why: `needs the input ${id}, and ${name}_FILE: ${file} cannot be read: ${reason}` };
+      return { ok: false, why: `needs ${what}, and ${name}_FILE: ${file} cannot be read: ${reason}` };
     }
   }
 
   #missing(id: string, definition: InputDefinition | undefined): string {
-    const name = variableOf(id);
     const what = definition?.description === undefined ? id : `${id} (${definition.description})`;
-    const set = `Set the environment variable ${name}, or ${name}_FILE to a file that contains it`;
+    const set = howToSet(variableOf('INPUT', id));
     if (definition === undefined) return `needs the input ${id}, which is not defined under "inputs". ${set}`;
     if (definition.type === 'command') return `needs the input ${what}, which only VS Code can find. ${set}`;
     if (this.#ask === undefined) return `needs the input ${what}, and there is no terminal to ask for it. ${set}`;
@@ -82,9 +102,13 @@ export class Inputs {
   }
 }
 
-/** The environment variable of an input: `api-key` is in MOORING_INPUT_API_KEY. */
-function variableOf(id: string): string {
-  return `MOORING_INPUT_${id.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}`;
+function howToSet(variable: string): string {
+  return `Set the environment variable ${variable}, or ${variable}_FILE to a file that contains it`;
+}
+
+/** The environment variable of a value: the input `api-key` is in MOORING_INPUT_API_KEY. */
+function variableOf(kind: 'INPUT' | 'SECRET', id: string): string {
+  return `MOORING_${kind}_${id.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}`;
 }
 
 /** The definitions as they are written. */

@@ -20,11 +20,12 @@ import { ownershipProblem } from '../config/ownership.ts';
 import { type JsonNode, positionOf } from '../text/jsonc.ts';
 import { UsageError } from '../usage-error.ts';
 import { type Inputs, inputsIn, inputsNeededBy, replaceInputs } from './inputs.ts';
+import { secretsIn, withSecrets } from './secrets.ts';
 
 export interface ReadGatewayOptions {
   readonly authenticated?: boolean;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Finds what `${input:…}` stands for. Absent: nothing is started, and the references stay. */
+  /** Finds inputs (`${input:…}`) and secrets. Absent: nothing is started, and texts that name them stay in their place. */
   readonly inputs?: Inputs | undefined;
 }
 
@@ -96,7 +97,7 @@ async function readOne(
     const expanded = expandServer(server, { variables, client, workspace, place, notes }, wrong);
     const complete = isDisabled(expanded)
       ? expanded
-      : await withInputs(server, expanded, { data, inputs, place, notes }, wrong);
+      : await withValues(server, expanded, { data, inputs, place, notes }, wrong);
     written.push({ name: server.name, written: complete, client, folder: workspace });
   }
   const gateway = expandVariables(data['gateway'], env);
@@ -186,6 +187,28 @@ interface InputExpansion {
   readonly inputs: Inputs | undefined;
   readonly place: Place;
   readonly notes: ConfigNote[];
+}
+
+/** The entry with the values of its inputs and secrets. */
+async function withValues(
+  server: WrittenServer,
+  expanded: unknown,
+  context: InputExpansion,
+  wrong: string[],
+): Promise<unknown> {
+  const { inputs, place, notes } = context;
+  const written = await withInputs(server, expanded, context, wrong);
+  const { name, section } = server;
+  const needed = new Set(secretsIn(written).map((each) => each.name));
+  if (inputs === undefined && needed.size > 0) {
+    notes.push({ level: 'info', text: `${name}: needs the secrets ${[...needed].join(', ')} when it is served` });
+  }
+  const { value, missing } = await withSecrets(
+    written,
+    (secret) => inputs?.findSecret(secret) ?? { ok: true, value: `\${secret:${secret}}` },
+  );
+  for (const { path, why } of missing) wrong.push(`${at(place, [...section, name, ...path])}: ${name}: ${why}`);
+  return value;
 }
 
 /** The entry with the values of its inputs. */

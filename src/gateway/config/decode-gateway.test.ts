@@ -82,6 +82,14 @@ test('an entry needs either a command or a valid URL without credentials', async
   await expect(decode({ a: { disabled: true } })).resolves.toBeDefined();
 });
 
+test('an object of a program has values, not secrets to look up', async () => {
+  const secret = { secret: 'name' };
+  expect(await issuesOf({ a: { command: 'x', env: { K: secret } } })).toContain('a.env.K: is a secret');
+  expect(await issuesOf({ a: { url: 'https://x.example', headers: { K: secret } } })).toContain('a.headers.K');
+  const auth = { kind: 'oauth', clientSecret: secret };
+  expect(await issuesOf({ a: { url: 'https://x.example', mooring: { auth } } })).toContain('auth.clientSecret: is a');
+});
+
 test('all errors are reported together', async () => {
   const message = await issuesOf(
     { a: {}, b: { command: 'x', mooring: { pin: 'maybe' } } },

@@ -11,6 +11,7 @@ import { slugOf } from '../names/index.ts';
 import { sha256 } from '../sha256.ts';
 import { decodeFilter, type WrittenFilter } from './decode-view.ts';
 import { defaults } from './defaults.ts';
+import { secretOf, valueIssues } from './entry-values.ts';
 import { forbiddenHeader } from './forward-headers.ts';
 import type { RestartConfig, ToolOverride, UpstreamAuth, UpstreamConfig } from './gateway-config.ts';
 import { filterOfClient, ignoredKeys, timeoutOfClient } from './other-keys.ts';
@@ -133,6 +134,8 @@ function entryOf(written: unknown, client: string | undefined): ServerEntry {
 
 function entryIssues(name: string, written: unknown, { command, url }: ServerEntry): Issue[] {
   if (!isObject(written)) return [{ path: [name], message: 'must be an object with a command or a url' }];
+  const values = valueIssues(written, [name]);
+  if (values.length > 0) return values;
   if (command !== undefined && command !== '' && url !== undefined) {
     return [{ path: [name], message: 'has both a command and a url; remove one' }];
   }
@@ -161,6 +164,10 @@ function authIssues(
   const issues: Issue[] = [];
   if (isCommand && auth.kind !== 'none') {
     issues.push({ path, message: 'is for servers with a url; give a command its credentials in env' });
+  }
+  if (secretOf((auth as { readonly clientSecret?: unknown }).clientSecret) !== undefined) {
+    const message = 'is a secret, which is looked up only for configuration files; put its value here';
+    issues.push({ path: [...path, 'clientSecret'], message });
   }
   if (auth.kind === 'client-credentials') {
     if (auth.clientId === undefined) issues.push({ path, message: 'client-credentials needs a clientId' });

@@ -7,6 +7,16 @@ import { defaults } from './defaults.ts';
 const texts = { type: 'array', items: { type: 'string', minLength: 1 } } as const;
 const milliseconds = { type: 'integer', minimum: 0, maximum: 2_147_483_647 } as const;
 
+/** A value that is not in the file. */
+export const secretReference = {
+  type: 'object',
+  description:
+    'The value is in MOORING_SECRET_<NAME>, in the file that MOORING_SECRET_<NAME>_FILE names, or is entered.',
+  properties: { secret: { type: 'string', minLength: 1 } },
+  required: ['secret'],
+  additionalProperties: false,
+} as const;
+
 const filter = (what: string) => ({
   type: 'object',
   description: `${what} to show: globs in include and exclude; exclude wins.`,
@@ -66,9 +76,8 @@ const auth = {
       description: 'A client that is registered with the authorization server.',
     },
     clientSecret: {
-      type: 'string',
-      minLength: 1,
-      description: `Its secret; write \${NAME} to take it from the environment.`,
+      anyOf: [{ type: 'string', minLength: 1 }, secretReference],
+      description: `Its secret; write \${NAME} to take it from the environment, or { "secret": "name" }.`,
     },
     privateKeyFile: { type: 'string', minLength: 1, description: 'Its private key (PEM), instead of a secret.' },
     keyAlgorithm: { type: 'string', minLength: 1, description: 'The algorithm of the key, such as RS256 or ES256.' },

@@ -5,7 +5,10 @@ import { isObject } from '../../protocol/json-rpc.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** An entry in the form that `connect()` accepts; accepts the forms of all clients. Invalid parts are left out. */
+/**
+ * An entry in the form that `connect()` accepts; accepts the forms of all clients. Invalid parts are left out: `valueIssues`
+ * reports them.
+ */
 export function decodeEntry(written: unknown): ServerEntry {
   if (!isObject(written)) return {};
   // Older versions of Zed: { "command": { "path", "args", "env" } }.
@@ -45,7 +48,7 @@ function text(value: unknown): string | undefined {
 }
 
 function strings(value: unknown): string[] | undefined {
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : undefined;
+  return Array.isArray(value) ? value.filter((each) => typeof each !== 'object').map(String) : undefined;
 }
 
 function texts(value: unknown): Record<string, string> | undefined {

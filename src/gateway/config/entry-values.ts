@@ -1,0 +1,75 @@
+// Checks the values in the entry of a server: what is neither text nor can be turned into text is an error, because a variable
+// or header that is left out silently changes what the server may do.
+
+import { isObject } from '../../protocol/json-rpc.ts';
+import type { Issue } from '../../schema/index.ts';
+
+/** Keys with the variables of a command, in any client. */
+export const variableKeys = ['env', 'environment'] as const;
+/** Keys with the headers of requests, in any client. */
+export const headerKeys = ['headers', 'http_headers'] as const;
+
+/** The name in `{ "secret": "name" }`, which stands for a value that is not in the file; undefined for any other value. */
+export function secretOf(value: unknown): string | undefined {
+  if (!isObject(value) || Object.keys(value).length !== 1) return undefined;
+  return typeof value['secret'] === 'string' && value['secret'] !== '' ? value['secret'] : undefined;
+}
+
+/** What is wrong with the values of an entry. Paths begin with `path`. */
+export function valueIssues(written: Readonly<Record<string, unknown>>, path: readonly string[]): Issue[] {
+  const { command } = written;
+  // Older versions of Zed: { "command": { "path", "args", "env" } }.
+  const nested = isObject(command) ? command : {};
+  return [
+    ...['url', 'httpUrl', 'serverUrl', 'cwd', 'workingDirectory', 'type', 'transport'].flatMap((key) =>
+      written[key] === undefined || written[key] === null || typeof written[key] === 'string'
+        ? []
+        : [{ path: [...path, key], message: `must be text, not ${kindOf(written[key])}` }],
+    ),
+    ...(Array.isArray(command) ? listIssues(command, [...path, 'command']) : []),
+    ...listIssues(written['args'], [...path, 'args']),
+    ...listIssues(nested['args'], [...path, 'command', 'args']),
+    ...variableKeys.flatMap((key) => mapIssues(written[key], [...path, key], isVariable)),
+    ...mapIssues(nested['env'], [...path, 'command', 'env'], isVariable),
+    ...headerKeys.flatMap((key) => mapIssues(written[key], [...path, key], isPlain)),
+  ];
+}
+
+function isPlain(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+/** In VS Code, null means that the variable is not set; here it is not set anyway. */
+function isVariable(value: unknown): boolean {
+  return value === null || isPlain(value);
+}
+
+function listIssues(value: unknown, path: readonly string[]): Issue[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) return [{ path, message: `must be a list of texts, not ${kindOf(value)}` }];
+  return value.flatMap((each, i) => {
+    if (isPlain(each)) return [];
+    const why = secretOf(each) === undefined ? '' : ': command lines are visible to all users; put the secret into env';
+    return [{ path: [...path, i], message: `must be text, not ${kindOf(each)}${why}` }];
+  });
+}
+
+function mapIssues(value: unknown, path: readonly string[], isValid: (value: unknown) => boolean): Issue[] {
+  if (value === undefined || value === null) return [];
+  if (!isObject(value)) return [{ path, message: `must be an object with a text for each name, not ${kindOf(value)}` }];
+  return Object.entries(value).flatMap(([name, each]) => {
+    if (isValid(each)) return [];
+    const message =
+      secretOf(each) === undefined
+        ? `must be text or { "secret": "name" }, not ${kindOf(each)}`
+        : 'is a secret, which is looked up only for configuration files; put its value here';
+    return [{ path: [...path, name], message }];
+  });
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'an object';
+  return typeof value === 'string' ? 'text' : `a ${typeof value}`;
+}
