@@ -4,7 +4,7 @@
 import { isObject } from './json-rpc.ts';
 import type { Capabilities } from './model.ts';
 
-const uiExtension = 'io.modelcontextprotocol/ui';
+export const uiExtension = 'io.modelcontextprotocol/ui';
 
 /** The MIME type of an app, the only one that the extension has so far. */
 export const appMimeType = 'text/html;profile=mcp-app';

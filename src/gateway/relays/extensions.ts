@@ -1,6 +1,7 @@
-// Extensions that the gateway does not know. At the address of a single server they are declared as that server declares
-// them, and their methods and notifications are passed on unchanged.
+// Extensions of servers. At the address of a single server all are declared as that server declares them, and their methods and
+// notifications are passed on unchanged. A view declares only those that work there: MCP Apps, and tasks, which are the gateway's.
 
+import { uiExtension } from '../../protocol/apps.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Capabilities } from '../../protocol/model.ts';
 import { tasksExtension } from '../../protocol/revisions/index.ts';
@@ -14,6 +15,16 @@ export function extensionCapabilities(lists: UpstreamLists | undefined): Capabil
     ...(Object.keys(others).length === 0 ? {} : { extensions: others }),
     ...(isObject(experimental) && Object.keys(experimental).length > 0 ? { experimental } : {}),
   };
+}
+
+/** The capabilities of a view of several servers: apps, if one of them declares apps. */
+export function viewExtensions(all: readonly (Capabilities | undefined)[]): Capabilities {
+  const declared = all.flatMap((each) => {
+    const apps = isObject(each?.['extensions']) ? each['extensions'][uiExtension] : undefined;
+    return isObject(apps) ? [apps] : [];
+  });
+  // What the servers say about themselves is joined; the first of the file wins.
+  return declared.length === 0 ? {} : { extensions: { [uiExtension]: Object.assign({}, ...declared.toReversed()) } };
 }
 
 export function hasExtensions(lists: UpstreamLists | undefined): boolean {

@@ -2,6 +2,7 @@
 
 import type { Context } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
+import { showsApps } from '../../protocol/apps.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Root, SamplingParams } from '../../protocol/model.ts';
 import type { WireInputRequest } from '../../protocol/revisions/client-revisions.ts';
@@ -96,7 +97,7 @@ export function canBeAsked({ form, url, sampling, samplingTools, roots }: Asks):
   return form || url || sampling || samplingTools || roots;
 }
 
-/** What the client of a call can be asked for. */
+/** What the client of a call can be asked for, and whether it shows apps. */
 export function asksOf(ctx: Context): Asks {
   return {
     form: ctx.can('elicitation.form'),
@@ -104,5 +105,6 @@ export function asksOf(ctx: Context): Asks {
     sampling: ctx.can('sampling'),
     samplingTools: ctx.can('sampling.tools'),
     roots: ctx.can('roots'),
+    apps: showsApps(ctx.clientCapabilities),
   };
 }

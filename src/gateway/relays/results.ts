@@ -4,6 +4,7 @@
 import { ClientError } from '../../client/index.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Content, PromptResult, ReadResult, ResourceContents, ToolResult } from '../../protocol/model.ts';
+import { withExposedPage } from './app-page.ts';
 import { withoutReserved } from './meta.ts';
 
 /** A URI of the upstream as clients of the view see it. */
@@ -11,7 +12,9 @@ export type ExposeUri = (uri: string) => string;
 
 export function mapToolResult(result: ToolResult, expose: ExposeUri): ToolResult {
   const content = mapContents(result.content, expose);
-  return content === result.content ? result : { ...result, content };
+  const meta = result._meta === undefined ? undefined : withExposedPage(result._meta, expose);
+  if (content === result.content && meta === result._meta) return result;
+  return { ...result, content, ...(meta === undefined ? {} : { _meta: meta }) };
 }
 
 export function withPlainMeta<T extends { readonly _meta?: ToolResult['_meta'] }>(result: T): T {

@@ -4,10 +4,10 @@ import type { OwnedEntries, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry
 import type { Completer } from '../../engine/definitions.ts';
 import { relayedPrompt, relayedResource, relayedTemplate, relayedTool } from '../../engine/relayed-entries.ts';
 import { wireErrors } from '../../protocol/errors.ts';
-import { isObject } from '../../protocol/json-rpc.ts';
 import type { CompletionRef, Tool } from '../../protocol/model.ts';
 import { compileSchema } from '../../schema/index.ts';
 import type { ExposedItem, ExposedView } from '../names/index.ts';
+import { withExposedPage } from '../relays/app-page.ts';
 import { callTool, complete, type FeatureTarget, getPrompt, readResource } from '../relays/features.ts';
 import type { HeldCalls } from '../relays/held-calls.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
@@ -58,7 +58,8 @@ function withheldEntry({ item, original }: ExposedItem<Tool>, { upstream }: Feat
 }
 
 function toolEntry({ item, original }: ExposedItem<Tool>, target: FeatureTarget, listed: boolean): ToolEntry {
-  const shown = withExposedPage(item, target.expose);
+  const meta = withExposedPage(item._meta, target.expose);
+  const shown = meta === item._meta ? item : { ...item, _meta: meta };
   const run = (args: unknown, ctx: Parameters<ToolEntry['definition']['run']>[1]) =>
     callTool(target, original, item, args as { readonly [key: string]: unknown }, ctx);
   const { validate, slug } = target.upstream.config;
@@ -72,14 +73,6 @@ function toolEntry({ item, original }: ExposedItem<Tool>, target: FeatureTarget,
     task,
     input: compileSchema(item.inputSchema, { direction: 'input', root: 'any', where }),
   });
-}
-
-/** The page of a tool is a resource: its URI leads to the server that it came from. */
-function withExposedPage(tool: Tool, expose: (uri: string) => string): Tool {
-  const ui = tool._meta?.['ui'];
-  const page = isObject(ui) ? ui['resourceUri'] : undefined;
-  if (typeof page !== 'string' || expose(page) === page) return tool;
-  return { ...tool, _meta: { ...tool._meta, ui: { ...(ui as object), resourceUri: expose(page) } } };
 }
 
 function completerFor(target: FeatureTarget, ref: CompletionRef): ((argument: string) => Completer) | undefined {

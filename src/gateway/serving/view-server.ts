@@ -11,7 +11,7 @@ import { methods } from '../../protocol/methods.ts';
 import type { CacheHint, Capabilities } from '../../protocol/model.ts';
 import { waitAtMost } from '../../protocol/wait.ts';
 import type { ExposedView } from '../names/index.ts';
-import { extensionCapabilities, hasExtensions } from '../relays/extensions.ts';
+import { extensionCapabilities, hasExtensions, viewExtensions } from '../relays/extensions.ts';
 import { requestOther } from '../relays/features.ts';
 import type { HeldCalls } from '../relays/held-calls.ts';
 import { type CallTarget, RelayCall } from '../relays/relay-call.ts';
@@ -218,7 +218,7 @@ export class ViewServer {
     const subscribes = all || [...this.#source.upstreams.values()].some(hasSubscribe);
     const [only] = this.#source.upstreams.values();
     return {
-      ...(this.#source.isSingle ? extensionCapabilities(only?.lists) : {}),
+      ...(this.#source.isSingle ? extensionCapabilities(only?.lists) : viewExtensions(known)),
       logging: {},
       ...(offers('tools') || exposed.tools.length > 0 ? { tools: { listChanged: true } } : {}),
       ...(offers('prompts') || exposed.prompts.length > 0 ? { prompts: { listChanged: true } } : {}),

@@ -1,6 +1,7 @@
 // How the gateway connects to an upstream: the options of the client.
 
 import type { Authorizer, ConnectOptions, EraCache, Target } from '../../client/index.ts';
+import { appHostCapabilities } from '../../protocol/apps.ts';
 import type { Logger } from '../../protocol/logger.ts';
 import type { Capabilities, Implementation } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
@@ -75,6 +76,7 @@ function furtherCapabilities({ asks: allowed, isolation }: UpstreamConfig, asks:
     ...(asks.samplingTools && allowed.includes('sampling') ? { sampling: { tools: {} } } : {}),
     // A server that is notified of changes might cache the folders of one caller and use them for another.
     ...(allowed.includes('roots') && isolation !== 'session' ? { roots: { listChanged: false } } : {}),
+    ...(asks.apps ? appHostCapabilities : {}),
   };
 }
 

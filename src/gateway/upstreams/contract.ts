@@ -50,13 +50,15 @@ export interface UpstreamSession {
   ask(request: InputRequest, signal: AbortSignal): Promise<unknown>;
 }
 
-/** The input requests that can be passed on. */
+/** What a client supports: the input requests that can be passed on to it, and whether it shows apps. */
 export interface Asks {
   readonly form: boolean;
   readonly url: boolean;
   readonly sampling: boolean;
   readonly samplingTools: boolean;
   readonly roots: boolean;
+  /** It shows the pages of MCP Apps. */
+  readonly apps: boolean;
 }
 
 export type UpstreamStateName =

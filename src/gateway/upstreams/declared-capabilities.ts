@@ -1,15 +1,19 @@
 // The capabilities that the gateway declares to upstreams. Equal sets share one object, so each is encoded once.
 
+import { appHostCapabilities } from '../../protocol/apps.ts';
 import type { Capabilities } from '../../protocol/model.ts';
 import type { InputKind } from '../config/gateway-config.ts';
 import type { Asks } from './contract.ts';
 
-/** For connections that several callers share: each input request is checked against its caller. */
-export const everyAsk: Asks = { form: true, url: true, sampling: true, samplingTools: true, roots: true };
+/**
+ * For connections that several callers share: each input request is checked against its caller. Tools with an app have a
+ * result for clients without apps too (MCP Apps, 2026-01-26).
+ */
+export const everyAsk: Asks = { form: true, url: true, sampling: true, samplingTools: true, roots: true, apps: true };
 
 const known: Capabilities[] = [];
 
-const flags = { form: 1, url: 2, sampling: 4, samplingTools: 8, roots: 16 } as const satisfies Record<
+const flags = { form: 1, url: 2, sampling: 4, samplingTools: 8, roots: 16, apps: 32 } as const satisfies Record<
   keyof Asks,
   number
 >;
@@ -24,7 +28,8 @@ export function requestCapabilities(asks: Asks, allowed: readonly InputKind[]): 
     (samples && asks.sampling ? flags.sampling : 0) |
     (samples && asks.samplingTools ? flags.samplingTools : 0) |
     // Answered from the configuration if the caller has none.
-    (allowed.includes('roots') ? flags.roots : 0);
+    (allowed.includes('roots') ? flags.roots : 0) |
+    (asks.apps ? flags.apps : 0);
   return (known[key] ??= declare(key));
 }
 
@@ -35,5 +40,6 @@ function declare(key: number): Capabilities {
     ...(form || url ? { elicitation: { ...(form && { form: {} }), ...(url && { url: {} }) } } : {}),
     ...(has('sampling') ? { sampling: has('samplingTools') ? { tools: {} } : {} } : {}),
     ...(has('roots') ? { roots: {} } : {}),
+    ...(has('apps') ? appHostCapabilities : {}),
   };
 }
