@@ -1,11 +1,14 @@
 // Search views: a short list instead of hundreds of tools, and every tool reachable under its own policy.
 
-import { expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { type Client, connect, inMemory } from '../../src/client/index.ts';
 import { createServer, type Server } from '../../src/engine/server.ts';
 import { gatewayConfig } from '../../src/gateway/config/decode-gateway.ts';
 import { listModeOf, prepareSearchTools, type SearchTools } from '../../src/gateway/search/index.ts';
+import { useClosers } from '../support/closers.ts';
+import { gatewayOf, view } from './fixture.ts';
 
+const closers = useClosers(afterEach);
 const revisions = ['2024-11-05', '2025-11-25', '2026-07-28'];
 
 function serverWith(count: number): Server {
@@ -42,7 +45,7 @@ async function using(server: Server, revision: string, work: (client: Client) =>
 test.each(revisions)('every one of 500 tools can be found, described and called (%s)', async (revision) => {
   await using(serverWith(500), revision, async (client) => {
     const found = JSON.parse(textOf(await client.callTool('search_tools', { query: 'number 317', limit: 1 })));
-    expect(found.tools).toEqual([{ name: 'server7__tool_317', server: 'server7', summary: 'Does thing number 317.' }]);
+    expect(found.tools).toEqual([{ name: 'server7__tool_317', summary: 'Does thing number 317.' }]);
     const described = JSON.parse(textOf(await client.callTool('describe_tool', { name: 'server7__tool_317' })));
     expect(described).toMatchObject({ name: 'server7__tool_317', inputSchema: { required: ['text'] } });
     const called = await client.callTool('call_tool', { name: 'server7__tool_317', arguments: { text: 'hi' } });
@@ -54,6 +57,30 @@ test.each(revisions)('every one of 500 tools can be found, described and called 
     }
     expect(all.size).toBe(500);
   });
+});
+
+test('a tool is found under the server that it belongs to, whatever its name looks like', async () => {
+  const named = (...names: string[]): Server => {
+    const server = createServer({ name: 'test', version: '1', logger: false });
+    for (const name of names) server.tool(name, { run: () => 'done' });
+    return server;
+  };
+  const servers = { one: named('read', 'other__thing'), two: named('write') };
+  const config = { views: [view('found', { mode: 'search' })] };
+  for (const prefix of [true, false]) {
+    const gateway = gatewayOf(closers, servers, { prefix }, { config });
+    await using(gateway.view('found') as Server, '2025-11-25', async (client) => {
+      const find = async (server?: string): Promise<string[]> => {
+        const { tools } = JSON.parse(textOf(await client.callTool('search_tools', { query: '', server })));
+        return tools.map((tool: { name: string; server: string }) => `${tool.server}: ${tool.name}`);
+      };
+      const before = (slug: string): string => (prefix ? `${slug}__` : '');
+      const ofOne = [`one: ${before('one')}read`, `one: ${before('one')}other__thing`];
+      expect(await find('one')).toEqual(ofOne);
+      expect(await find('other')).toEqual([]);
+      expect(await find()).toEqual([...ofOne, `two: ${before('two')}write`]);
+    });
+  }
 });
 
 test('a tool that a caller may not see is neither found nor described nor called', async () => {

@@ -8,7 +8,6 @@ import type { Server } from '../../engine/server.ts';
 import { capText } from '../../protocol/hygiene.ts';
 import type { Tool } from '../../protocol/model.ts';
 import { UserError } from '../../protocol/user-error.ts';
-import { splitExposedName } from '../names/index.ts';
 
 export const searchToolNames: readonly string[] = ['search_tools', 'describe_tool', 'call_tool'];
 
@@ -97,10 +96,10 @@ function install(server: Server, isOffered: (name: string) => boolean): readonly
       },
       run: (args, ctx) => {
         const { name } = args as { name: string };
-        const tool = toolsFor(server, isOffered, ctx).find((each) => each.name === name);
-        if (tool === undefined)
+        const found = toolsFor(server, isOffered, ctx).find(({ tool }) => tool.name === name);
+        if (found === undefined)
           throw new UserError(`There is no tool ${JSON.stringify(name)}. Find one with search_tools.`);
-        return JSON.stringify(tool, undefined, 1);
+        return JSON.stringify(found.tool, undefined, 1);
       },
     }),
     server.tool('call_tool', {
@@ -128,9 +127,9 @@ interface SearchArguments {
   readonly offset?: number;
 }
 
-function search(known: readonly Tool[], { query, server, limit = defaultFound, offset = 0 }: SearchArguments) {
+function search(known: readonly KnownTool[], { query, server, limit = defaultFound, offset = 0 }: SearchArguments) {
   const candidates = known
-    .map((tool) => ({ ...tool, category: splitExposedName(tool.name)?.slug ?? '' }))
+    .map(({ tool, slug = '' }) => ({ ...tool, category: slug }))
     .filter(({ category }) => server === undefined || category === server);
   const ranked = rankTools(candidates, query);
   const tools = ranked.slice(offset, offset + limit).map(({ name, category, title, description }) => ({
@@ -146,10 +145,16 @@ function summaryOf(title: string | undefined, description: string | undefined): 
   return line === '' ? {} : { summary: capText(line, maxSummaryChars) };
 }
 
+interface KnownTool {
+  readonly tool: Tool;
+  /** The server that it belongs to, which its name need not say; undefined for a tool of the gateway's own server. */
+  readonly slug: string | undefined;
+}
+
 /** The tools that the caller may see, without those of the search itself. */
-function toolsFor(server: Server, isOffered: (name: string) => boolean, { principal }: Context): Tool[] {
+function toolsFor(server: Server, isOffered: (name: string) => boolean, { principal }: Context): KnownTool[] {
   return [...server.catalog.tools.values()]
     .filter(({ key }) => !searchToolNames.includes(key) && isOffered(key))
     .filter(({ visible }) => visible === undefined || visible(principal))
-    .map((entry) => entry.describe());
+    .map((entry) => ({ tool: entry.describe(), slug: entry.upstream }));
 }
