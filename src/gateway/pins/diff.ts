@@ -18,7 +18,7 @@ export function diffDefinitions(
   before: PinnedDefinition | undefined,
   after: PinnedDefinition,
 ): readonly DefinitionDifference[] {
-  const [old, now] = [flatten(before ?? {}), flatten(after)];
+  const [old, now] = [flatten(before), flatten(after)];
   const paths = [...new Set([...now.keys(), ...old.keys()])];
   return paths
     .filter((path) => old.get(path) !== now.get(path))
@@ -26,9 +26,10 @@ export function diffDefinitions(
     .map((path) => ({ path, before: old.get(path), after: now.get(path) }));
 }
 
-/** Every value that is not a container, as JSON, by its path. */
-function flatten(value: unknown): ReadonlyMap<string, string> {
+/** Every value that is not a container, as JSON, by its path. Nothing for a definition that there was not. */
+function flatten(value: PinnedDefinition | undefined): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
+  if (value === undefined) return found;
   const walk = (each: unknown, path: string): void => {
     const isContainer = typeof each === 'object' && each !== null && Object.keys(each).length > 0;
     if (!isContainer) {

@@ -163,6 +163,13 @@ test('the difference names the values that differ', () => {
   ]);
 });
 
+test('the difference of a new tool is its definition, without a line for what there was not', () => {
+  expect(diffDefinitions(undefined, { name: 'read', inputSchema: { type: 'object' } })).toEqual([
+    { path: 'name', before: undefined, after: '"read"' },
+    { path: 'inputSchema.type', before: undefined, after: '"object"' },
+  ]);
+});
+
 test('a list without end is neither stored nor shown in full', async () => {
   const file = newFile();
   const pins = new Pins({ file });
