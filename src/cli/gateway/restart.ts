@@ -1,9 +1,9 @@
 // mooring gateway restart: restarts a server of the running gateway.
 
 import { findGateway } from '../../app/gateway/running.ts';
-import { nearest } from '../../app/text/nearest.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { command } from '../command.ts';
+import { findServer } from './find-server.ts';
 
 const help = `Usage: mooring gateway restart SERVER [--pid N]
 
@@ -23,15 +23,9 @@ export const run = command({ name: 'gateway restart', help, options }, async ({ 
   if (server === undefined || more.length > 0) throw new UsageError('Usage: mooring gateway restart SERVER');
   const running = await findGateway(values.pid);
   if (running === undefined) throw new Error('No gateway is running, so there is nothing to restart');
-  const servers = await running.status();
-  const found = servers.find(({ name, slug }) => name === server || slug === server);
-  if (found === undefined) {
-    const slugs = servers.map(({ slug }) => slug);
-    const meant = nearest(server, slugs);
-    const hint = meant === undefined ? `the gateway has ${slugs.join(', ')}` : `did you mean ${JSON.stringify(meant)}?`;
-    throw new UsageError(`There is no server ${JSON.stringify(server)}; ${hint}`);
-  }
-  await running.restart(found.slug);
-  out.write(`${found.slug} was restarted\n`);
+  const { slug, state } = findServer(server, await running.status());
+  if (state === 'disabled') throw new Error(`${slug} is disabled in the configuration, so it was not restarted`);
+  await running.restart(slug);
+  out.write(`${slug} was restarted\n`);
   return 0;
 });

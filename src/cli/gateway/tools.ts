@@ -7,6 +7,7 @@ import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { command } from '../command.ts';
 import type { Output } from '../ui/output.ts';
 import { table } from '../ui/table.ts';
+import { findServer, type NamedServer } from './find-server.ts';
 
 const help = `Usage: mooring gateway tools [SERVER] [options]
 
@@ -32,8 +33,12 @@ export const run = command({ name: 'gateway tools', help, options }, async ({ va
   const [server] = positionals;
   const view = values.view ?? '';
   const running = values.config === undefined ? await findGateway(values.pid) : undefined;
-  const all = running === undefined ? await stored(values.config ?? [], view, out) : await running.tools(view);
-  const tools = server === undefined ? all : all.filter((tool) => tool.server === server);
+  const known =
+    running === undefined
+      ? await stored(values.config ?? [], view, out)
+      : { tools: await running.tools(view), servers: await running.status() };
+  const slug = server === undefined ? undefined : findServer<NamedServer>(server, known.servers).slug;
+  const tools = slug === undefined ? known.tools : known.tools.filter((tool) => tool.server === slug);
   if (values.json === true) {
     out.json({ tools });
     return 0;
@@ -50,7 +55,7 @@ export const run = command({ name: 'gateway tools', help, options }, async ({ va
   type Row = (typeof tools)[number];
   const columns = [
     { title: 'tool', text: ({ name }: Row) => lineForTerminal(name, 64), paint: (text: string) => style.name(text) },
-    { title: 'server', text: ({ server: slug }: Row) => slug },
+    { title: 'server', text: ({ server: from }: Row) => from },
     { title: 'description', text: ({ title, description }: Row) => lineForTerminal(description ?? title ?? '', 300) },
   ];
   out.write(table(tools, columns, { style, width }));
@@ -61,5 +66,5 @@ async function stored(files: readonly string[], view: string, out: Output) {
   const { config, settings } = await settingsOfGateway({ files });
   const { tools, unknown } = knownTools(config, settings.dataDir, view);
   if (unknown.length > 0) out.info(`Not known yet, because no gateway has connected to them: ${unknown.join(', ')}\n`);
-  return tools;
+  return { tools, servers: config.servers };
 }

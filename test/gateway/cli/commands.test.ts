@@ -42,6 +42,7 @@ test('status, tools and restart ask the running gateway', async () => {
   const config = writeConfig(home, {
     mcpServers: {
       files: serverEntry(home, 'files', [{ name: 'read', description: 'Reads' }]),
+      'My Notes': serverEntry(home, 'notes', [{ name: 'add' }]),
       off: { command: 'x', disabled: true },
     },
   });
@@ -51,17 +52,31 @@ test('status, tools and restart ask the running gateway', async () => {
   const { pid } = JSON.parse(textOf(await client.callTool('files__read', {})));
   expect((await runJson('status')).servers).toMatchObject([
     { name: 'files', slug: 'files', state: 'ready', restarts: 0, inFlight: 0, queued: 0, p50Ms: expect.any(Number) },
+    { name: 'My Notes', slug: 'my-notes' },
     { name: 'off', state: 'disabled' },
   ]);
   const { stdout } = await run('status');
   expect(stdout).toContain(url);
   expect(stdout).toMatch(/p50 +p99/);
-  expect((await runJson('tools')).tools).toEqual([
-    { name: 'files__read', server: 'files', original: 'read', description: 'Reads' },
-  ]);
+  const read = { name: 'files__read', server: 'files', original: 'read', description: 'Reads' };
+  const add = { name: 'my-notes__add', server: 'my-notes', original: 'add' };
+  expect((await runJson('tools')).tools).toEqual([read, add]);
+  expect((await runJson('tools', 'My Notes')).tools).toEqual([add]);
+  expect((await runJson('tools', 'my-notes')).tools).toEqual([add]);
+  for (const more of [[], ['--config', config]]) {
+    expect(await run('tools', 'nope', ...more)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/There is no server "nope"\s+The gateway has files, my-notes, off/),
+    });
+  }
   expect(await run('restart', 'fiels')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('did you mean "files"'),
+  });
+  expect(await run('restart', 'off')).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('disabled'),
   });
   expect(await run('restart', 'files')).toMatchObject({ code: 0 });
   expect(JSON.parse(textOf(await client.callTool('files__read', {}))).pid).not.toBe(pid);
