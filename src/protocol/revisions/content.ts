@@ -1,6 +1,7 @@
 // Encodes content blocks and items for a revision: fields it lacks are left out, blocks it lacks are replaced by the
 // closest ones it has.
 
+import { isObject } from '../json-rpc.ts';
 import type { Content, Prompt, Resource, ResourceContents, ResourceTemplate, Tool } from '../model.ts';
 import type { Dialect } from './dialects.ts';
 
@@ -18,8 +19,9 @@ export function pick(from: object, keys: readonly string[]): Fields {
 
 function withAnnotations(fields: Fields, dialect: Dialect): Fields {
   if (fields['annotations'] === undefined) return fields;
-  const annotations = pick(fields['annotations'] as object, dialect.annotations);
-  // If the revision has none of them, the object is left out.
+  const { annotations: given } = fields;
+  const annotations = isObject(given) ? pick(given, dialect.annotations) : {};
+  // If the revision has none of them, the object is left out. Some servers write `null`.
   if (Object.keys(annotations).length > 0) fields['annotations'] = annotations;
   else delete fields['annotations'];
   return fields;
@@ -63,7 +65,9 @@ export function encodeContent(content: Content, dialect: Dialect, flat = false):
 export function contentText(blocks: readonly Content[], dialect: Dialect, flat = false): string {
   if (blocks.length === 1) {
     const only = blocks[0] as Content;
-    if (only.type === 'text' && only.annotations === undefined && only._meta === undefined) {
+    // A handler without types may leave the text out, which would not be JSON.
+    const isPlain = only.type === 'text' && only.annotations === undefined && only._meta === undefined;
+    if (isPlain && typeof only.text === 'string') {
       return `[{"type":"text","text":${JSON.stringify(only.text)}}]`;
     }
   }
