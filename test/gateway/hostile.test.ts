@@ -1,51 +1,17 @@
 // Upstreams that mean harm, or behave as if they did: the gateway and its other servers go on.
 
 import { afterEach, expect, test } from 'vitest';
-import type { Transport, TransportListener } from '../../src/client/index.ts';
+import type { Transport } from '../../src/client/index.ts';
 import { inMemory } from '../../src/client/index.ts';
 import { createGateway, type Gateway } from '../../src/gateway/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
+import { type Fields, scripted, tool } from './answers.ts';
 import { clientOf, gatewayConfig, upstream } from './fixture.ts';
 
 const closers = useClosers(afterEach);
 
 const noLists = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
-
-type Fields = Readonly<Record<string, unknown>>;
-type Answer = (params: Fields, send: (message: object) => void, id: number) => Fields | undefined;
-
-/** An upstream made of answers by method; what a method has none for is not found. */
-function scripted(answers: Readonly<Record<string, Answer>>, requests: Fields[] = []): () => Transport {
-  const capabilities = { tools: { listChanged: true } };
-  const opening = { protocolVersion: '2025-06-18', capabilities, serverInfo: { name: 'x', version: '1' } };
-  return () => {
-    let listener: TransportListener;
-    const send = (message: object): void =>
-      queueMicrotask(() => listener.receive(JSON.stringify({ jsonrpc: '2.0', ...message })));
-    return {
-      kind: 'memory',
-      address: 'scripted',
-      open: async (given) => {
-        listener = given;
-      },
-      send: ({ text }) => {
-        const message = JSON.parse(text) as { id?: number; method?: string; params?: Fields };
-        requests.push(message);
-        const { id, method = '', params = {} } = message;
-        if (id === undefined || method === '') return;
-        if (method === 'initialize') return send({ id, result: opening });
-        const answer = answers[method];
-        if (answer === undefined) return send({ id, error: { code: -32601, message: 'Method not found' } });
-        const result = answer(params, send, id);
-        if (result !== undefined) send({ id, result });
-      },
-      close: async () => {},
-    };
-  };
-}
-
-const tool = (name: string): Fields => ({ name, inputSchema: { type: 'object' } });
 
 function good(): Server {
   const server = createServer({ name: 'good', version: '1.0.0', logger: false });

@@ -11,7 +11,15 @@ import { linksText, toolFailure, toWireError } from './failures.ts';
 import type { Link } from './phases.ts';
 import { type Relayed, type RelayedRequest, type RelayTarget, relay } from './relay.ts';
 import type { RelayOptions } from './relay-call.ts';
-import { type ExposeUri, mapPromptResult, mapReadResult, mapToolResult, withPlainMeta } from './results.ts';
+import {
+  checkCompletion,
+  type ExposeUri,
+  mapOtherResult,
+  mapPromptResult,
+  mapReadResult,
+  mapToolResult,
+  withPlainMeta,
+} from './results.ts';
 import { decidesOnTasks, requiresTask } from './task-rules.ts';
 
 /** Where the requests of an item go, and how URIs in results are shown. */
@@ -134,7 +142,7 @@ export function complete(
   return relay<Completion, Completion>(target, ctx, {
     isRepeatable: true,
     send: ({ client }, options) => client.complete({ ref, argument, ...context }, options),
-    finish: ({ value }) => value,
+    finish: ({ value }) => checkCompletion(value),
     failed: throwTo(target),
   });
 }
@@ -146,13 +154,10 @@ export function requestOther(
   { _meta, ...params }: Arguments,
   ctx: Context,
 ): Promise<Arguments> {
-  return relay<unknown, Arguments>(target, ctx, {
+  return relay<Arguments, Arguments>(target, ctx, {
     isRepeatable: false,
     send: ({ client }, options) => client.request(method, params, options),
-    finish: ({ value }) => {
-      const { resultType: _type, ...result } = value as Arguments & { readonly _meta?: ToolResult['_meta'] };
-      return withPlainMeta(result);
-    },
+    finish: ({ value }) => mapOtherResult(value),
     failed: throwTo(target),
   });
 }

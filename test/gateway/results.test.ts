@@ -1,0 +1,97 @@
+// Results of upstreams that are not what the protocol says, and results that a revision of the client has no place for.
+
+import { afterEach, describe, expect, test } from 'vitest';
+import { createGateway, type Gateway } from '../../src/gateway/index.ts';
+import { useClosers } from '../support/closers.ts';
+import { type Fields, scripted, tool } from './answers.ts';
+import { clientOf, gatewayConfig, upstream } from './fixture.ts';
+
+const closers = useClosers(afterEach);
+
+const revisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
+
+/** A gateway with an upstream that returns what it is told to: `result` for tools, a prompt, a resource and completions. */
+function returning(result: () => Fields): Gateway {
+  const capabilities = { tools: {}, prompts: {}, resources: {}, completions: {} };
+  const answers = {
+    'tools/list': () => ({ tools: [tool('work')] }),
+    'prompts/list': () => ({ prompts: [{ name: 'ask', arguments: [{ name: 'topic' }] }] }),
+    'resources/list': () => ({ resources: [{ uri: 'x://1', name: 'one' }] }),
+    'resources/templates/list': () => ({ resourceTemplates: [] }),
+    'tools/call': result,
+    'prompts/get': result,
+    'resources/read': result,
+    'completion/complete': result,
+  };
+  const gateway = createGateway(gatewayConfig([upstream('one', { revision: '2025-06-18' })]), {
+    logger: false,
+    target: () => scripted(answers, [], { capabilities }),
+  });
+  closers.push(() => gateway.close());
+  return gateway;
+}
+
+const invalid = {
+  code: 'server-error',
+  message: expect.stringContaining('Invalid answer from one'),
+  serverError: { code: -32603 },
+};
+
+const notToolResults: readonly Fields[] = [
+  { content: [{ type: 'text' }] },
+  { content: [{ type: 'text', text: null }] },
+  { content: [{ type: 'text', text: 5 }] },
+  { content: [{ type: 'image', mimeType: 'image/png' }] },
+  { content: [{ type: 'audio', data: 'AAAA' }] },
+  { content: [{ type: 'resource' }] },
+  { content: [{ type: 'resource', resource: { text: 'x' } }] },
+  { content: [{ type: 'resource_link' }] },
+  { content: [{ type: 'resource_link', uri: 'x://1' }] },
+  { content: [{ text: 'x' }] },
+  { content: [{ type: 'text', text: 'x' }], _meta: 'x' },
+];
+
+describe('a result without the members that its blocks require is an error that names the server', () => {
+  for (const revision of revisions) {
+    test(`a tool, for a client of ${revision}`, async () => {
+      let result: Fields = {};
+      const gateway = returning(() => result);
+      const client = await clientOf(closers, gateway.server, { revision });
+      await client.listTools();
+      for (result of notToolResults) await expect(client.callTool('one__work')).rejects.toMatchObject(invalid);
+      expect(gateway.status()[0]).toMatchObject({ invalidMessages: notToolResults.length });
+    });
+
+    test(`prompts, resources and completions, for a client of ${revision}`, async () => {
+      let result: Fields = {};
+      const gateway = returning(() => result);
+      const client = await clientOf(closers, gateway.server, { revision });
+      await client.listPrompts();
+      await client.listResources();
+      const notPrompts: readonly Fields[] = [
+        { messages: [{ role: 'user', content: { type: 'text' } }] },
+        { messages: [{ role: 'user' }] },
+        { messages: [{ content: { type: 'text', text: 'x' } }] },
+        { messages: [], description: 5 },
+        { messages: [], _meta: 'x' },
+      ];
+      for (result of notPrompts) await expect(client.getPrompt('one__ask')).rejects.toMatchObject(invalid);
+      const notContents: readonly Fields[] = [{ contents: [{ text: 'x' }] }, { contents: [], _meta: 'x' }];
+      for (result of notContents) await expect(client.readResource('x://1')).rejects.toMatchObject(invalid);
+      if (!client.offers('completion/complete')) return;
+      result = { completion: { values: ['a', 5] } };
+      const ref = { type: 'ref/prompt', name: 'one__ask' } as const;
+      const completion = client.complete({ ref, argument: { name: 'topic', value: '' } });
+      await expect(completion).rejects.toMatchObject(invalid);
+    });
+  }
+});
+
+test('null instead of optional members is as if they were absent', async () => {
+  const text = { type: 'text', text: 'fine', annotations: null };
+  const gateway = returning(() => ({ content: [text], _meta: null }));
+  for (const revision of revisions) {
+    const client = await clientOf(closers, gateway.server, { revision });
+    expect((await client.callTool('one__work')).content).toMatchObject([{ type: 'text', text: 'fine' }]);
+  }
+});
