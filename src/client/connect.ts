@@ -54,7 +54,7 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
     };
     const { hasSse, eraKey } = target;
     const { address } = destination;
-    const path = target === destination ? '' : new URL(target.address).pathname;
+    const path = target === destination || eraKey === undefined ? '' : new URL(eraKey).pathname;
     return new Negotiation({ address, hasSse, eraKey, revisions, limits, eraCache, dial, tried, path, signal });
   };
   const open = async (signal: AbortSignal): Promise<ClientConnection> => {
@@ -91,15 +91,15 @@ async function openHereOrElsewhere(
   eraCache: EraCache | undefined,
   openAt: (target: Destination, tried?: readonly string[]) => Negotiation,
 ): Promise<ClientConnection> {
-  const { elsewhere, address } = destination;
-  if (elsewhere === undefined) return openAt(destination).run();
-  if (eraCache?.get(address) === 'other-path') {
+  const { elsewhere, eraKey } = destination;
+  if (elsewhere === undefined || eraKey === undefined) return openAt(destination).run();
+  if (eraCache?.get(eraKey) === 'other-path') {
     const there = openAt(elsewhere);
     try {
       return await there.run();
     } catch (error) {
       if (!there.absent) throw error;
-      eraCache.forget(address);
+      eraCache.forget(eraKey);
     }
   }
   const here = openAt(destination);
@@ -109,7 +109,7 @@ async function openHereOrElsewhere(
     if (!here.absent) throw error;
   }
   const connection = await openAt(elsewhere, here.tried).run();
-  eraCache?.remember(address, 'other-path');
+  eraCache?.remember(eraKey, 'other-path');
   return connection;
 }
 
@@ -161,8 +161,8 @@ function chooseRevisions(
   }
 }
 
-function cacheFor({ cache }: ConnectOptions, { address }: Destination): CacheView | undefined {
-  return cache === false ? undefined : new CacheView(cache ?? new ResponseCache(), address);
+function cacheFor({ cache }: ConnectOptions, { address, eraKey }: Destination): CacheView | undefined {
+  return cache === false ? undefined : new CacheView(cache ?? new ResponseCache(), eraKey ?? address);
 }
 
 /**

@@ -106,6 +106,8 @@ export type RevisionChoice = 'auto' | 'handshake' | (string & {});
 export interface ConnectOptions {
   /** Who we are. Default: this library. */
   readonly client?: Implementation;
+  /** What errors and the log call the server. Default: its command line or URL, which may contain secrets. */
+  readonly serverName?: string;
   /** Default `auto`. */
   readonly revision?: RevisionChoice;
   /** Limits the revisions that may be used. */

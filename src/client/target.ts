@@ -24,6 +24,7 @@ export type Target = string | URL | readonly string[] | ServerEntry | Transport 
 
 /** A target that is understood. */
 export interface Destination {
+  /** What messages call it. */
   readonly address: string;
   /** The key of the era cache; undefined where the address does not identify a server. */
   readonly eraKey: string | undefined;
@@ -41,11 +42,11 @@ const usualPath = '/mcp';
 
 /** Parses a target; throws a `ClientError` if it is invalid. */
 export function toDestination(target: Target, options: ConnectOptions, limits: ClientLimits): Destination {
-  if (typeof target === 'function') return ofTransport(target(), target);
+  if (typeof target === 'function') return ofTransport(target(), target, options);
   if (target instanceof URL) return ofUrl(target, undefined, options, limits);
   if (typeof target === 'string') return ofText(target, options, limits);
   if (Array.isArray(target)) return ofCommand(target as readonly string[], options, limits);
-  if (isTransport(target)) return ofTransport(target, undefined);
+  if (isTransport(target)) return ofTransport(target, undefined, options);
   return ofEntry(target as ServerEntry, options, limits);
 }
 
@@ -85,10 +86,11 @@ function ofCommand(argv: readonly string[], options: ConnectOptions, limits: Cli
   ) {
     throw clientErrors.configuration('A command is a list of arguments, the first of which is a program');
   }
-  const address = argv.map(quoteArgument).join(' ');
+  const commandLine = argv.map(quoteArgument).join(' ');
+  const address = options.serverName ?? commandLine;
   return {
     address,
-    eraKey: `${options.cwd ?? process.cwd()} ${address}`,
+    eraKey: `${options.cwd ?? process.cwd()} ${commandLine}`,
     redial: true,
     hasSse: false,
     async dial() {
@@ -105,7 +107,7 @@ function ofUrl(url: URL, kind: 'sse' | undefined, options: ConnectOptions, limit
   }
   if (protocol === 'ws:' || protocol === 'wss:') {
     return {
-      address: url.href,
+      address: options.serverName ?? url.href,
       eraKey: url.href,
       redial: true,
       hasSse: false,
@@ -119,7 +121,7 @@ function ofUrl(url: URL, kind: 'sse' | undefined, options: ConnectOptions, limit
     throw clientErrors.configuration(`${protocol}// is not supported; use http, https, ws, wss or a command line`);
   }
   return {
-    address: url.href,
+    address: options.serverName ?? url.href,
     eraKey: url.href,
     redial: true,
     hasSse: kind === undefined,
@@ -141,10 +143,14 @@ function isBareOrigin({ pathname, search }: URL): boolean {
   return pathname === '/' && search === '';
 }
 
-function ofTransport(first: Transport, make: (() => Transport) | undefined): Destination {
+function ofTransport(
+  first: Transport,
+  make: (() => Transport) | undefined,
+  { serverName }: ConnectOptions,
+): Destination {
   let unused: Transport | undefined = first;
   return {
-    address: first.address,
+    address: serverName ?? first.address,
     eraKey: undefined,
     redial: make !== undefined,
     hasSse: false,

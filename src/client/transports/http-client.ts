@@ -34,12 +34,14 @@ export class HttpClient {
   readonly #authorizer: Authorizer | undefined;
   readonly #headers: readonly string[];
   readonly #listener: TransportListener;
+  readonly #name: string | undefined;
 
   private constructor(url: URL, wire: HttpWire, options: ConnectOptions, listener: TransportListener) {
     this.#url = url;
     this.#wire = wire;
     this.#listener = listener;
     this.#authorizer = options.authorizer;
+    this.#name = options.serverName;
     this.#headers = Object.entries(options.headers ?? {}).flat();
   }
 
@@ -60,6 +62,11 @@ export class HttpClient {
   /** The endpoint, which may have moved within its origin. */
   get url(): URL {
     return this.#url;
+  }
+
+  /** What messages call the server. */
+  get #server(): string {
+    return this.#name ?? this.#url.href;
   }
 
   /** Sends a request; rejects with a `ClientError` or an `AuthError`. A reply of any status but a redirect resolves. */
@@ -118,7 +125,7 @@ export class HttpClient {
 
   /** Where a redirect may lead: the same origin, with the same method. Credentials and messages go nowhere else. */
   #checkRedirect(from: URL, location: string, status: number, hops: number): URL {
-    const server = this.#url.href;
+    const server = this.#server;
     if (!URL.canParse(location, from.href)) throw clientErrors.redirect(server, location, 'that is not a URL');
     const to = new URL(location, from);
     if (to.origin !== this.#url.origin) {
@@ -134,7 +141,7 @@ export class HttpClient {
   }
 
   #explain(error: unknown): ClientError {
-    if (error instanceof ProxyError) return clientErrors.unreachable(this.#url.href, error.message, error);
+    if (error instanceof ProxyError) return clientErrors.unreachable(this.#server, error.message, error);
     const { cause, message } = error as Error & { cause?: unknown };
     const code = codeOf(error);
     if (code?.startsWith('ERR_INVALID_') || code === 'ERR_HTTP_INVALID_HEADER_VALUE') {
@@ -145,8 +152,8 @@ export class HttpClient {
     const why = inner?.message || message || known || 'no reason given';
     const unsent = known !== undefined && neverArrived.includes(known);
     return unsent
-      ? clientErrors.unreachable(this.#url.href, why, error)
-      : clientErrors.lost(this.#url.href, why, '', error);
+      ? clientErrors.unreachable(this.#server, why, error)
+      : clientErrors.lost(this.#server, why, '', error);
   }
 }
 

@@ -34,6 +34,8 @@ interface OpenRequest {
 export class HttpTransport implements Transport {
   readonly kind = 'http';
   readonly address: string;
+  /** What messages call it. */
+  readonly #server: string;
   readonly #url: URL;
   readonly #options: ConnectOptions;
   readonly #maxMessageBytes: number;
@@ -53,6 +55,7 @@ export class HttpTransport implements Transport {
   constructor(url: URL, options: ConnectOptions, maxMessageBytes: number) {
     this.#url = url;
     this.address = url.href;
+    this.#server = options.serverName ?? url.href;
     this.#options = options;
     this.#maxMessageBytes = maxMessageBytes;
   }
@@ -139,7 +142,7 @@ export class HttpTransport implements Transport {
       // The HTTP response had no JSON-RPC response: without this, the call would wait for its time limit.
       if (this.#listener.isPending(id)) {
         const why = 'a body that does not hold the answer';
-        this.#listener.fail(id, clientErrors.unexpectedResponse(this.address, method, why, { status: reply.status }));
+        this.#listener.fail(id, clientErrors.unexpectedResponse(this.#server, method, why, { status: reply.status }));
       }
     } catch (error) {
       this.#listener.fail(id, this.#toError(error));
@@ -151,7 +154,7 @@ export class HttpTransport implements Transport {
   async #readAnswer(reply: HttpReply, id: number, method: string, onSent: OnSent): Promise<void> {
     const { status } = reply;
     if (status < 200 || status > 299) {
-      throw await toErrorInfo(this.address, method, reply, this.#session !== undefined);
+      throw await toErrorInfo(this.#server, method, reply, this.#session !== undefined);
     }
     this.#adoptSession(reply);
     const type = mediaType(reply);
@@ -163,7 +166,7 @@ export class HttpTransport implements Transport {
     else {
       const body = (await readText(reply, 4096).catch(() => '')) ?? 'something long';
       const what = body === '' ? 'nothing' : `${type === '' ? 'something' : type}: "${clean(body, 120)}"`;
-      throw clientErrors.unexpectedResponse(this.address, method, `HTTP ${status} and ${what}`, { status });
+      throw clientErrors.unexpectedResponse(this.#server, method, `HTTP ${status} and ${what}`, { status });
     }
   }
 
@@ -182,7 +185,7 @@ export class HttpTransport implements Transport {
     if (end.tooLarge) throw clientErrors.tooLarge(`An event of ${method}`, this.#maxMessageBytes);
     if (listener.isPending(id)) {
       const why = end.error?.message ?? `the stream of ${method} ended without an answer`;
-      throw clientErrors.lost(this.address, why, '', end.error);
+      throw clientErrors.lost(this.#server, why, '', end.error);
     }
   }
 
@@ -206,7 +209,7 @@ export class HttpTransport implements Transport {
       });
       if (reply.status >= 200 && reply.status < 300) reply.discard();
       else {
-        const error = await toErrorInfo(this.address, method, reply, this.#session !== undefined);
+        const error = await toErrorInfo(this.#server, method, reply, this.#session !== undefined);
         this.#listener.reportUnexpected(`an error response to ${method}: ${error.message}`);
       }
     } catch (error) {
@@ -259,6 +262,6 @@ export class HttpTransport implements Transport {
   /** Client errors and sign-in errors are reported as they are. */
   #toError(error: unknown): ClientError {
     if (error instanceof ClientError || error instanceof AuthError) return error as ClientError;
-    return clientErrors.lost(this.address, error instanceof Error ? error.message : String(error), '', error);
+    return clientErrors.lost(this.#server, error instanceof Error ? error.message : String(error), '', error);
   }
 }

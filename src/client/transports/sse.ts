@@ -17,6 +17,8 @@ const notificationTimeoutMs = 30_000;
 export class SseTransport implements Transport {
   readonly kind = 'sse';
   readonly address: string;
+  /** What messages call it. */
+  readonly #server: string;
   readonly #url: URL;
   readonly #options: ConnectOptions;
   readonly #maxMessageBytes: number;
@@ -32,6 +34,7 @@ export class SseTransport implements Transport {
   constructor(url: URL, options: ConnectOptions, maxMessageBytes: number) {
     this.#url = url;
     this.address = url.href;
+    this.#server = options.serverName ?? url.href;
     this.#options = options;
     this.#maxMessageBytes = maxMessageBytes;
   }
@@ -53,12 +56,12 @@ export class SseTransport implements Transport {
       },
     });
     const { status } = reply;
-    if (status !== 200) throw await toErrorInfo(this.address, 'the event stream', reply, false);
+    if (status !== 200) throw await toErrorInfo(this.#server, 'the event stream', reply, false);
     const type = mediaType(reply);
     if (type !== 'text/event-stream') {
       reply.discard();
       const why = `${type || 'no'} content instead of events`;
-      throw clientErrors.unexpectedResponse(this.address, 'GET', why, { status });
+      throw clientErrors.unexpectedResponse(this.#server, 'GET', why, { status });
     }
     // Only now: a sign-in may have been necessary before the response.
     let late = false;
@@ -70,7 +73,7 @@ export class SseTransport implements Transport {
       await this.#follow(reply);
     } catch (error) {
       if (late)
-        throw clientErrors.unexpectedResponse(this.address, 'GET', 'a stream that names no endpoint', { status: 200 });
+        throw clientErrors.unexpectedResponse(this.#server, 'GET', 'a stream that names no endpoint', { status: 200 });
       throw error;
     } finally {
       clearTimeout(timer);
@@ -125,7 +128,7 @@ export class SseTransport implements Transport {
       );
       reply.read({
         chunk: (bytes) => reader.push(bytes),
-        end: (error) => end(clientErrors.lost(this.address, error?.message ?? 'the event stream ended', '', error)),
+        end: (error) => end(clientErrors.lost(this.#server, error?.message ?? 'the event stream ended', '', error)),
       });
     });
   }
@@ -133,11 +136,11 @@ export class SseTransport implements Transport {
   /** Messages, and credentials with them, go to the origin that was given and to no other. */
   #checkEndpoint(data: string): URL {
     if (!URL.canParse(data, this.#client.url.href)) {
-      throw clientErrors.unexpectedResponse(this.address, 'GET', `an endpoint that is not a URL: ${data}`, {});
+      throw clientErrors.unexpectedResponse(this.#server, 'GET', `an endpoint that is not a URL: ${data}`, {});
     }
     const endpoint = new URL(data, this.#client.url);
     if (endpoint.origin === this.#client.url.origin) return endpoint;
-    throw clientErrors.redirect(this.address, endpoint.href, 'the endpoint of its messages is on another origin');
+    throw clientErrors.redirect(this.#server, endpoint.href, 'the endpoint of its messages is on another origin');
   }
 
   async #request(message: Outgoing, id: number): Promise<void> {
@@ -178,7 +181,7 @@ export class SseTransport implements Transport {
       body: text,
       onSent,
     });
-    if (reply.status < 200 || reply.status > 299) throw await toErrorInfo(this.address, method, reply, false);
+    if (reply.status < 200 || reply.status > 299) throw await toErrorInfo(this.#server, method, reply, false);
     reply.discard();
   }
 }

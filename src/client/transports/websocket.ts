@@ -31,6 +31,8 @@ export class WebSocketTransport implements Transport {
   /** RFC 6455, section 4.1. */
   readonly protocolVersion = '13';
   readonly address: string;
+  /** What messages call it. */
+  readonly #server: string;
   readonly #url: URL;
   readonly #options: ConnectOptions;
   readonly #maxMessageBytes: number;
@@ -45,6 +47,7 @@ export class WebSocketTransport implements Transport {
   constructor(url: URL, options: ConnectOptions, maxMessageBytes: number) {
     this.#url = url;
     this.address = url.href;
+    this.#server = options.serverName ?? url.href;
     this.#options = options;
     this.#maxMessageBytes = maxMessageBytes;
   }
@@ -66,7 +69,7 @@ export class WebSocketTransport implements Transport {
     const socket = this.#socket;
     if (socket === undefined || socket.readyState !== socket.OPEN) return;
     if (socket.bufferedAmount > maxBacklogBytes && id !== undefined) {
-      const error = clientErrors.lost(this.address, `it does not read; ${maxBacklogBytes} bytes are waiting`);
+      const error = clientErrors.lost(this.#server, `it does not read; ${maxBacklogBytes} bytes are waiting`);
       queueMicrotask(() => this.#listener.fail(id, error));
     } else socket.send(text);
   }
@@ -139,15 +142,15 @@ export class WebSocketTransport implements Transport {
         request.destroy();
         resolve({ status: response.statusCode ?? 0, headers: response.headers, socket: undefined });
       });
-      socket.on('error', (cause) => reject(clientErrors.unreachable(this.address, cause.message, cause)));
+      socket.on('error', (cause) => reject(clientErrors.unreachable(this.#server, cause.message, cause)));
     });
   }
 
   #upgradeError({ status, headers }: ConnectAttempt): ClientError {
     const location = status >= 300 && status < 400 ? headerOf(headers, 'location') : undefined;
-    if (location !== undefined) return clientErrors.redirect(this.address, location, 'a WebSocket is never redirected');
-    if (status === 401 || status === 403) return clientErrors.unauthorized(this.address, { status });
-    return clientErrors.http(this.address, 'the WebSocket', { status });
+    if (location !== undefined) return clientErrors.redirect(this.#server, location, 'a WebSocket is never redirected');
+    if (status === 401 || status === 403) return clientErrors.unauthorized(this.#server, { status });
+    return clientErrors.http(this.#server, 'the WebSocket', { status });
   }
 
   #follow(socket: Socket): void {
@@ -183,6 +186,6 @@ export class WebSocketTransport implements Transport {
       return clientErrors.tooLarge('A message', this.#maxMessageBytes);
     }
     const why = failure?.message ?? `closed with code ${code}${reason === '' ? '' : ` (${clean(reason)})`}`;
-    return clientErrors.lost(this.address, why, '', failure);
+    return clientErrors.lost(this.#server, why, '', failure);
   }
 }
