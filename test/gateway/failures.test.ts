@@ -58,9 +58,40 @@ test('a server that cannot be started fails its calls with the reason; others wo
   expect((await client.listTools()).map(({ name }) => name)).toContain('missing__x');
   const failed = await client.callTool('missing__x');
   expect(failed.isError).toBe(true);
-  expect((failed.content[0] as { text: string }).text).toMatch(/server missing cannot be used: .*\/no\/such\/program/);
+  expect((failed.content[0] as { text: string }).text).toMatch(
+    /^The server missing cannot be used: it could not be started$/,
+  );
   expect(Number(await text(client, 'one__pid'))).toBeGreaterThan(0);
-  expect(gateway.status()).toMatchObject([{ state: 'down' }, { state: 'ready' }]);
+  const [down, ready] = gateway.status();
+  expect(down).toMatchObject({ state: 'down', reason: expect.stringContaining('/no/such/program') });
+  expect(ready).toMatchObject({ state: 'ready' });
+});
+
+test('callers get neither the command nor the URL of a server, nor what it prints of its arguments', async () => {
+  const program = 'console.error(process.argv.at(-1)); process.exit(3)';
+  const failing = { command: process.execPath, args: ['-e', program, '--', '--api-key=S3CRET-1'] };
+  const crashing = { ...faulty, args: [script, '--token', 'S3CRET-2'], env: { KEY: 'S3CRET-3' } };
+  const far = { url: 'http://127.0.0.1:9/mcp?key=S3CRET-4' };
+  const lists = { tools: [{ name: 'x', inputSchema: {} }], prompts: [], resources: [], resourceTemplates: [] };
+  const restart = { minMs: 10, maxMs: 100, tries: 1, withinMs: 60_000 };
+  const servers = [
+    started('failing', { entry: failing, restart }),
+    started('one', { entry: crashing }),
+    upstream('far', { entry: far, restart }),
+  ];
+  const known = (digest: string) => (digest === servers[1]?.digest ? undefined : { lists, atMs: 0 });
+  const gateway = createGateway(gatewayConfig(servers), { logger: false, cache: { read: known, write: () => {} } });
+  closers.push(() => gateway.close());
+  const client = await clientOf(closers, gateway.server);
+  await client.listTools();
+  const texts = await Promise.all(['failing__x', 'one__crash', 'far__x'].map((name) => text(client, name)));
+  expect(texts).toEqual([
+    expect.stringMatching(/^The server failing cannot be used: .*exited with code 3[\s\S]*\[hidden\]/),
+    expect.stringMatching(/^The server one ended .*exited with code 3[\s\S]*out of memory/),
+    'The server far cannot be used: it could not be reached',
+  ]);
+  for (const hidden of ['S3CRET', script, process.execPath, '127.0.0.1']) expect(texts.join()).not.toContain(hidden);
+  expect(JSON.stringify(gateway.status().map(({ reason }) => reason))).not.toMatch(/S3CRET-[24]/);
 });
 
 test('a server that keeps failing is left in peace, until it is restarted', async () => {

@@ -34,7 +34,8 @@ class SandboxTransport implements Transport {
     this.#config = config;
     this.#policy = policy;
     this.#record = record;
-    this.address = [config.entry.command ?? '', ...(config.entry.args ?? [])].join(' ');
+    // Part of messages, and the command line may contain secrets.
+    this.address = config.slug;
   }
 
   get stderr(): string {

@@ -1,14 +1,15 @@
 // mooring gateway check: reads the files and shows what would be started, without starting anything.
 
 import { settingsOfGateway } from '../../app/gateway/gateway-settings.ts';
+import { shownTarget, variablesIn } from '../../app/gateway/shown-target.ts';
 import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { command } from '../command.ts';
 import { table } from '../ui/table.ts';
 
 const help = `Usage: mooring gateway check [--config FILE]… [--json]
 
-Reads the configuration and shows which commands the gateway would start and which URLs it would connect to. Nothing is
-started. Exit code: 0 if the configuration is valid, otherwise 2.
+Reads the configuration and shows which commands the gateway would start and which URLs it would connect to, without
+secrets. Nothing is started. Exit code: 0 if the configuration is valid, otherwise 2.
 
 Options:
   --config FILE    a configuration file; repeatable (default: your user configuration)
@@ -22,11 +23,12 @@ const options = {
 } as const;
 
 export const run = command({ name: 'gateway check', help, options }, async ({ values, out }) => {
-  const { config, notes } = await settingsOfGateway({ files: values.config ?? [] });
+  const { config, notes, files } = await settingsOfGateway({ files: values.config ?? [] });
+  const given = variablesIn(files);
   const rows = config.servers.map(({ name, slug, entry, disabled, isolation, auth, sandbox, pin }) => ({
     name,
     slug,
-    target: entry.command === undefined ? (entry.url ?? '') : [entry.command, ...(entry.args ?? [])].join(' '),
+    target: shownTarget(entry, given),
     variables: Object.keys(entry.env ?? {}),
     headers: Object.keys(entry.headers ?? {}),
     disabled,

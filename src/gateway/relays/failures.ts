@@ -1,12 +1,13 @@
 // What a client gets if an upstream fails: a failed tool is a result, everything else an error. Each says which server it
-// was, what happened, and whether the call may have run.
+// was, what happened, and whether the call may have run. None contains the command or the address of the server.
 
 import { ClientError } from '../../client/index.ts';
 import type { Context } from '../../engine/context.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { ToolResult } from '../../protocol/model.ts';
-import { messageOf, needsLogin, UpstreamUnavailable } from '../upstreams/start-error.ts';
+import type { UpstreamConfig } from '../config/gateway-config.ts';
+import { needsLogin, reasonForCallers, UpstreamUnavailable } from '../upstreams/start-error.ts';
 import { describeInputRequest } from './input-request.ts';
 import { InputNotPossible, type Link, linksOf } from './phases.ts';
 import { LinksDeclined } from './relay.ts';
@@ -19,7 +20,8 @@ const missingCapability = -32021;
 const lostCodes = ['server-exited', 'connection-lost', 'session-lost'];
 
 /** The result of a tool whose upstream failed. Throws where the client should get an error. */
-export function toolFailure(error: unknown, slug: string, ctx: Context): ToolResult {
+export function toolFailure(error: unknown, config: UpstreamConfig, ctx: Context): ToolResult {
+  const { slug, entry } = config;
   const links = linksOf(error);
   if (links !== undefined) {
     if (ctx.can('elicitation.url')) throw passedOn(error as ClientError, slug);
@@ -34,18 +36,19 @@ export function toolFailure(error: unknown, slug: string, ctx: Context): ToolRes
     return failed(`The server ${slug} needs ${wanted}. This client cannot be asked for it.`);
   }
   if (error instanceof UpstreamUnavailable || error instanceof LinksDeclined) return failed(error.message);
-  if (needsLogin(error)) return failed(`The server ${slug} requires a login: ${messageOf(error)}`);
+  if (needsLogin(error)) return failed(loginText(slug));
   if (!(error instanceof ClientError)) throw error;
   if (lostCodes.includes(error.code)) {
-    const text = `The server ${slug} ended while it worked on this call: ${error.message}`;
+    const text = `The server ${slug} ended while it worked on this call: ${reasonForCallers(error, entry)}`;
     return { ...failed(text), _meta: { 'mooring/mayHaveRun': true } };
   }
-  if (isProtocolFailure(error)) throw toWireError(error, slug);
-  return failed(`The server ${slug} failed: ${error.message}`);
+  if (isProtocolFailure(error)) throw toWireError(error, config);
+  return failed(`The server ${slug} failed: ${reasonForCallers(error, entry)}`);
 }
 
 /** The error for a client whose request failed, for requests other than calls of tools. `uri`: as the client named it. */
-export function toWireError(error: unknown, slug: string, uri?: string): Error {
+export function toWireError(error: unknown, { slug, entry }: UpstreamConfig, uri?: string): Error {
+  if (needsLogin(error)) return new WireError('internal', loginText(slug), { data: { server: slug } });
   if (error instanceof ClientError) {
     if (error.code === 'resource-not-found' && uri !== undefined) return wireErrors.resourceNotFound(uri);
     if (error.code === 'cancelled') return error;
@@ -53,7 +56,7 @@ export function toWireError(error: unknown, slug: string, uri?: string): Error {
     const isInvalid = error.code === 'invalid-result' || error.code === 'invalid-message';
     const message = isInvalid
       ? `Invalid answer from ${slug}: ${error.message}`
-      : `The server ${slug} failed: ${error.message}`;
+      : `The server ${slug} failed: ${reasonForCallers(error, entry)}`;
     const mayHaveRun = lostCodes.includes(error.code) ? { mayHaveRun: true } : {};
     return new WireError('internal', message, { data: { server: slug, ...mayHaveRun }, cause: error });
   }
@@ -68,10 +71,12 @@ export function toWireError(error: unknown, slug: string, uri?: string): Error {
     const data = { server: slug, ...(retryAfterMs === undefined ? {} : { retryAfterMs: Math.ceil(retryAfterMs) }) };
     return new WireError('internal', error.message, { data });
   }
-  if (error instanceof LinksDeclined || needsLogin(error)) {
-    return new WireError('internal', messageOf(error), { data: { server: slug } });
-  }
+  if (error instanceof LinksDeclined) return new WireError('internal', error.message, { data: { server: slug } });
   return error instanceof Error ? error : new Error(String(error));
+}
+
+function loginText(slug: string): string {
+  return `The server ${slug} requires a login. The operator of the gateway has to sign in`;
 }
 
 /** Whether the upstream responded with an error. */

@@ -90,7 +90,7 @@ class ToolRequest implements RelayedRequest<ToolResult, ToolResult> {
     }
     const { upstream } = this.#target;
     upstream.failed(error);
-    return toolFailure(error, upstream.slug, ctx);
+    return toolFailure(error, upstream.config, ctx);
   }
 }
 
@@ -166,6 +166,6 @@ export function requestOther(
 function throwTo({ upstream }: RelayTarget, uri?: string): (error: unknown) => never {
   return (error) => {
     upstream.failed(error);
-    throw toWireError(error, upstream.slug, uri);
+    throw toWireError(error, upstream.config, uri);
   };
 }

@@ -42,6 +42,8 @@ export async function connectOptions(
   const { revision, timeoutMs, maxTimeoutMs, maxResultBytes, inheritEnv } = config;
   return {
     client: settings.client,
+    // Errors reach callers, and the command line or the URL may contain secrets.
+    serverName: config.slug,
     revision,
     handlers: inputHandlers(config, asks, connection),
     capabilities: furtherCapabilities(config, asks),

@@ -8,7 +8,7 @@ import { UpstreamConnection } from './connection.ts';
 import type { ConnectionCaller } from './contract.ts';
 import { everyAsk } from './declared-capabilities.ts';
 import { RestartPolicy } from './restart-policy.ts';
-import { isPermanent, messageOf, UpstreamUnavailable } from './start-error.ts';
+import { isPermanent, reasonForCallers, UpstreamUnavailable } from './start-error.ts';
 
 /** How long a call waits for a connection to open. */
 const maxWaitMs = 10_000;
@@ -198,7 +198,7 @@ export class UpstreamConnections {
     signal: AbortSignal,
   ): Promise<UpstreamConnection> {
     if (this.#policy.isDown && this.#policy.waitMs > 0) {
-      throw this.#unavailable(messageOf(this.#lastError), this.#policy.waitMs);
+      throw this.#unavailable(this.#reason(this.#lastError), this.#policy.waitMs, this.#lastError);
     }
     for (;;) {
       await pause(this.#policy.waitMs, signal);
@@ -214,7 +214,7 @@ export class UpstreamConnections {
         this.#policy.failed();
         const isOver = isPermanent(error) || this.#policy.isDown;
         this.#events.startFailed(error, isOver);
-        if (isOver) throw this.#unavailable(messageOf(error), this.#policy.waitMs, error);
+        if (isOver) throw this.#unavailable(this.#reason(error), this.#policy.waitMs, error);
       }
     }
   }
@@ -254,8 +254,8 @@ export class UpstreamConnections {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        const why = this.#lastError === undefined ? 'it is still starting' : messageOf(this.#lastError);
-        reject(this.#unavailable(why, this.#policy.waitMs));
+        const why = this.#lastError === undefined ? 'it is still starting' : this.#reason(this.#lastError);
+        reject(this.#unavailable(why, this.#policy.waitMs, this.#lastError));
       }, maxWaitMs);
     });
     try {
@@ -312,6 +312,10 @@ export class UpstreamConnections {
     slot.closing.abort(new Error('the connection is not needed any more'));
     const connection = await slot.ready.catch(() => undefined);
     await connection?.open?.close({ graceMs });
+  }
+
+  #reason(error: unknown): string {
+    return reasonForCallers(error, this.#config.entry);
   }
 
   #unavailable(why: string, retryAfterMs?: number, cause?: unknown): UpstreamUnavailable {

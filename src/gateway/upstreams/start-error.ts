@@ -1,6 +1,6 @@
 // Why an upstream could not be used, as callers and operators read it.
 
-import { ClientError } from '../../client/index.ts';
+import { ClientError, type ClientErrorCode, type ServerEntry } from '../../client/index.ts';
 
 /** An upstream is not connected, so the call did not reach it. */
 export class UpstreamUnavailable extends Error {
@@ -28,6 +28,45 @@ export function needsLogin(error: unknown): boolean {
   return error.name === 'AuthError' || (error instanceof ClientError && error.code === 'unauthorized');
 }
 
+/** What failed, for operators. Secrets in URLs are left out. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  // Its own message is for callers, and says less.
+  if (error instanceof UpstreamUnavailable && error.cause !== undefined) return messageOf(error.cause);
+  return withoutUrlSecrets(error instanceof Error ? error.message : String(error));
+}
+
+/** Where the message of an error would show callers a command, a path or an address. */
+const textsForCallers: Partial<Record<ClientErrorCode, string>> = {
+  'spawn-failed': 'it could not be started',
+  configuration: 'its configuration is not valid',
+  'connect-failed': 'it could not be reached',
+  'connection-lost': 'the connection to it was lost',
+  'redirect-rejected': 'it redirects to another address',
+};
+
+/** What failed, for callers: without the command, the paths and the URL of the server. Operators see more in the status. */
+export function reasonForCallers(error: unknown, entry: ServerEntry): string {
+  if (needsLogin(error)) return 'it requires a login';
+  const text = error instanceof ClientError ? textsForCallers[error.code] : undefined;
+  return text ?? withoutValuesOf(entry, messageOf(error));
+}
+
+/** A server may print how it was started. Words such as `serve` reveal nothing. */
+function withoutValuesOf({ command, args = [], env = {}, headers = {}, url = '' }: ServerEntry, text: string): string {
+  const query = URL.canParse(url) ? [...new URL(url).searchParams.values()] : [];
+  const given = [command ?? '', ...args, ...Object.values(env), ...Object.values(headers), ...query, url];
+  const values = given
+    .flatMap((value) => [value, ...value.split(/[=\s]/)])
+    .filter((value) => value.length >= 4 && !/^-*[a-z-]+$/.test(value))
+    .sort((a, b) => b.length - a.length);
+  return values.reduce((rest, value) => rest.replaceAll(value, '[hidden]'), text);
+}
+
+/** Removes user names, passwords and the values of queries from URLs in a text. */
+function withoutUrlSecrets(text: string): string {
+  if (!text.includes('://')) return text;
+  return text.replace(/\b([a-z][a-z0-9+.-]*:\/\/)([^\s"'<>]+)/gi, (_all, scheme: string, rest: string) => {
+    const withoutUser = rest.replace(/^[^/?#]*@/, '');
+    return scheme + withoutUser.replace(/([?&][^=&#]*=)[^&#]*/g, '$1[hidden]');
+  });
 }

@@ -38,6 +38,32 @@ test('check shows every command that would run, starts nothing, and reports what
   });
 });
 
+test('secrets in arguments and URLs are neither in check, nor in status, nor in the log', async () => {
+  const secret = 'S3CRET-value';
+  const failing = { command: process.execPath, args: ['-e', 'process.exit(3)', '--', '--api-key', `\${MYKEY}`] };
+  const mooring = { restart: { tries: 1 }, auth: { kind: 'none' } };
+  const config = writeConfig(home, {
+    mcpServers: {
+      files: serverEntry(home, 'files', [{ name: 'read' }]),
+      failing: { ...failing, mooring },
+      far: { url: `http://127.0.0.1:9/mcp?api_key=\${MYKEY}`, mooring },
+    },
+  });
+  const env = { ...runtimeOf(home), MYKEY: secret };
+  const check = await home.run(['gateway', 'check', '--config', config], { env });
+  expect(check.stdout).toMatch(/--api-key \$\{MYKEY\}[\s\S]*\?api_key=\[hidden\]/);
+  const { url, child, said } = await startHttp(home, ['--config', config], { MYKEY: secret });
+  const client = await connect(url);
+  await client.listTools();
+  const states = async () => (await runJson('status')).servers.map(({ state }: { state: string }) => state);
+  await vi.waitFor(async () => expect(await states()).toEqual(['ready', 'down', 'down']), { timeout: 10_000 });
+  const shown = [check.stdout, (await run('status')).stdout, (await run('status', '--json')).stdout, said()].join('\n');
+  expect(shown).toContain('exited with code 3');
+  expect(shown).not.toContain(secret);
+  await client.close();
+  child.kill();
+});
+
 test('status, tools and restart ask the running gateway', async () => {
   const config = writeConfig(home, {
     mcpServers: {
