@@ -94,6 +94,25 @@ test('callers get neither the command nor the URL of a server, nor what it print
   expect(JSON.stringify(gateway.status().map(({ reason }) => reason))).not.toMatch(/S3CRET-[24]/);
 });
 
+test('a call that a restart or a removal of its server ends says so, and that it may have run', async () => {
+  const config = gatewayConfig([started('one')]);
+  const gateway = createGateway(config, { logger: false });
+  closers.push(() => gateway.close());
+  const client = await clientOf(closers, gateway.server);
+  await client.listTools();
+  const ends = [() => gateway.restart('one'), () => gateway.reload(gatewayConfig([], { drainMs: 10 }))];
+  for (const end of ends) {
+    const call = client.callTool('one__hang');
+    await expect.poll(() => gateway.status()[0]?.inFlight).toBe(1);
+    await end();
+    expect(await call).toMatchObject({
+      content: [{ type: 'text', text: 'The gateway restarted or stopped the server one while it worked on this call' }],
+      isError: true,
+      _meta: { 'mooring/mayHaveRun': true },
+    });
+  }
+});
+
 test('a server that keeps failing is left in peace, until it is restarted', async () => {
   const folder = temporaryFolder();
   const program = join(folder, 'later.mjs');

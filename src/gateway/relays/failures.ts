@@ -16,8 +16,8 @@ import { LinksDeclined } from './relay.ts';
 const ownRequestCodes = [-32020, -32022];
 const missingCapability = -32021;
 
-/** The connection ended after the request was sent. */
-const lostCodes = ['server-exited', 'connection-lost', 'session-lost'];
+/** The connection ended after the request was sent. `closed`: by the gateway, to restart or to remove the server. */
+const lostCodes = ['server-exited', 'connection-lost', 'session-lost', 'closed'];
 
 /** The result of a tool whose upstream failed. Throws where the client should get an error. */
 export function toolFailure(error: unknown, config: UpstreamConfig, ctx: Context): ToolResult {
@@ -39,7 +39,10 @@ export function toolFailure(error: unknown, config: UpstreamConfig, ctx: Context
   if (needsLogin(error)) return failed(loginText(slug));
   if (!(error instanceof ClientError)) throw error;
   if (lostCodes.includes(error.code)) {
-    const text = `The server ${slug} ended while it worked on this call: ${reasonForCallers(error, entry)}`;
+    const text =
+      error.code === 'closed'
+        ? stoppedText(slug)
+        : `The server ${slug} ended while it worked on this call: ${reasonForCallers(error, entry)}`;
     return { ...failed(text), _meta: { 'mooring/mayHaveRun': true } };
   }
   if (isProtocolFailure(error)) throw toWireError(error, config);
@@ -56,7 +59,9 @@ export function toWireError(error: unknown, { slug, entry }: UpstreamConfig, uri
     const isInvalid = error.code === 'invalid-result' || error.code === 'invalid-message';
     const message = isInvalid
       ? `Invalid answer from ${slug}: ${error.message}`
-      : `The server ${slug} failed: ${reasonForCallers(error, entry)}`;
+      : error.code === 'closed'
+        ? stoppedText(slug)
+        : `The server ${slug} failed: ${reasonForCallers(error, entry)}`;
     const mayHaveRun = lostCodes.includes(error.code) ? { mayHaveRun: true } : {};
     return new WireError('internal', message, { data: { server: slug, ...mayHaveRun }, cause: error });
   }
@@ -73,6 +78,10 @@ export function toWireError(error: unknown, { slug, entry }: UpstreamConfig, uri
   }
   if (error instanceof LinksDeclined) return new WireError('internal', error.message, { data: { server: slug } });
   return error instanceof Error ? error : new Error(String(error));
+}
+
+function stoppedText(slug: string): string {
+  return `The gateway restarted or stopped the server ${slug} while it worked on this call`;
 }
 
 function loginText(slug: string): string {
