@@ -1,7 +1,7 @@
 // Upstreams that mean harm, or behave as if they did: the gateway and its other servers go on.
 
 import { afterEach, expect, test } from 'vitest';
-import type { Transport } from '../../src/client/index.ts';
+import type { ClientError, Transport } from '../../src/client/index.ts';
 import { inMemory } from '../../src/client/index.ts';
 import { createGateway, type Gateway } from '../../src/gateway/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
@@ -203,6 +203,20 @@ test('an upstream that keeps sending messages that are not valid is degraded; li
       invalidMessages: 10,
     });
   expect(gateway.status()[1]).toMatchObject({ slug: 'good', state: 'ready' });
+});
+
+test('hidden characters in error messages are removed, and long ones are cut', async () => {
+  const messages = ['own\u202eevil\u200b', 'x'.repeat(100_000), undefined];
+  const bad = scripted({
+    'tools/list': () => ({ tools: [tool('work')] }),
+    'tools/call': (_params, send, id) => void send({ id, error: { code: -32000, message: messages.shift() } }),
+  });
+  const client = await clientOf(closers, gatewayWith(bad).server);
+  await client.listTools();
+  await expect(client.callTool('bad__work')).rejects.toMatchObject({ serverError: { message: 'ownevil' } });
+  const long = await client.callTool('bad__work').catch((error: ClientError) => error);
+  expect((long as ClientError).serverError?.message?.length).toBeLessThan(5_000);
+  await expect(client.callTool('bad__work')).rejects.toMatchObject({ code: 'server-error' });
 });
 
 test('results that are none count as messages that are not valid', async () => {

@@ -4,6 +4,7 @@
 import { ClientError } from '../../client/index.ts';
 import type { Context } from '../../engine/context.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
+import { cleanText, textLimits } from '../../protocol/hygiene.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
@@ -95,7 +96,8 @@ function isProtocolFailure({ code }: ClientError): boolean {
 
 /** An error of the upstream as its client gets it. */
 function passedOn(error: ClientError, slug: string): WireError {
-  const { code = -32603, message = error.message, data } = error.serverError ?? {};
+  const { code = -32603, message: sent = error.message, data } = error.serverError ?? {};
+  const message = cleanText(sent, 'strip', textLimits.maxDescriptionChars);
   const missing = missingCapabilities(error);
   if (missing !== undefined) return wireErrors.missingCapability(missing);
   if (ownRequestCodes.includes(code)) {
@@ -118,7 +120,7 @@ function missingCapabilities(error: unknown): Record<string, unknown> | undefine
 }
 
 export function linksText(slug: string, links: readonly Link[]): string {
-  const pages = links.map(({ message, url }) => `${message}\n${url}`).join('\n');
+  const pages = links.map(({ message, url }) => `${cleanText(message)}\n${url}`).join('\n');
   return `The server ${slug} needs the user to open a page first, then call the tool again:\n${pages}`;
 }
 

@@ -3,6 +3,7 @@
 import type { Context } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import { showsApps } from '../../protocol/apps.ts';
+import { cleanText } from '../../protocol/hygiene.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Root, SamplingParams } from '../../protocol/model.ts';
 import type { WireInputRequest } from '../../protocol/revisions/client-revisions.ts';
@@ -66,9 +67,9 @@ export function withServerName(request: InputRequest, slug: string | undefined):
 export function describeInputRequest(request: InputRequest): string {
   switch (request.kind) {
     case 'elicit':
-      return `input of the user: ${request.message}`;
+      return `input of the user: ${cleanText(request.message)}`;
     case 'elicitUrl':
-      return `the user to open ${request.url}: ${request.message}`;
+      return `the user to open ${request.url}: ${cleanText(request.message)}`;
     case 'sample':
       return 'a response of the client\u2019s model';
     case 'roots':
