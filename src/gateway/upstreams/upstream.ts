@@ -3,26 +3,21 @@
 
 import { ClientError } from '../../client/index.ts';
 import type { Tool } from '../../protocol/model.ts';
-import { cleanLists } from '../clean-lists.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
-import type { CatalogCache, PinChecker, PreparedLists, UpstreamLists } from '../contract.ts';
+import type { UpstreamLists } from '../contract.ts';
 import type { ConnectSettings } from './connect-options.ts';
 import type { UpstreamConnection } from './connection.ts';
 import { UpstreamConnections } from './connections.ts';
 import type { UpstreamCall, UpstreamListener, UpstreamStateName, UpstreamStatus } from './contract.ts';
 import { InvalidMessages } from './invalid-messages.ts';
+import { KnownLists, type ListSettings } from './known-lists.ts';
 import { Latencies } from './latencies.ts';
 import { ListRefresh } from './list-refresh.ts';
 import { readLists } from './read-lists.ts';
 import { ResourceFollowers } from './resource-followers.ts';
 import { messageOf, needsLogin } from './start-error.ts';
 
-export interface UpstreamSettings extends ConnectSettings {
-  readonly cache?: CatalogCache | undefined;
-  readonly pins?: PinChecker | undefined;
-  /** Changes what a server lists before it is shown. Default: removes hidden characters, limits lengths. */
-  readonly cleanLists?: ((lists: UpstreamLists) => UpstreamLists) | undefined;
-}
+export interface UpstreamSettings extends ConnectSettings, ListSettings {}
 
 /** Which connection a caller uses, by isolation. */
 type CallerKeys = Pick<UpstreamCall, 'sessionKey' | 'principalKey'>;
@@ -49,14 +44,9 @@ export class Upstream {
   readonly #invalid = new InvalidMessages(() => this.#countedInvalid());
   #isAmbiguous = false;
   #stderr = '';
-  #lists: UpstreamLists | undefined;
+  readonly #lists: KnownLists;
   /** Why they could not be read the last time. */
   #listFailure: string | undefined;
-  /** As the server sent them, and what was computed from them. */
-  #received: UpstreamLists | undefined;
-  #prepared: PreparedLists | undefined;
-  #withheld: ReadonlyMap<string, string> = new Map();
-  #withheldTools: readonly Tool[] = [];
 
   constructor(config: UpstreamConfig, settings: UpstreamSettings, listener: UpstreamListener) {
     this.config = config;
@@ -88,8 +78,7 @@ export class Upstream {
     });
     this.followers = new ResourceFollowers(this.#connections, settings.logger);
     this.#refresh = new ListRefresh(() => this.#readLists(), config.refreshMs);
-    const cached = settings.cache?.read(config.digest);
-    if (cached !== undefined) this.#accept(cached.lists, this.#isStorable ? cached.prepared : undefined);
+    this.#lists = new KnownLists(config, settings);
   }
 
   get slug(): string {
@@ -98,27 +87,27 @@ export class Upstream {
 
   /** Undefined until they have been read. */
   get lists(): UpstreamLists | undefined {
-    return this.#lists;
+    return this.#lists.shown;
   }
 
   /** Tools that may not be called, with the reason. */
   get withheld(): ReadonlyMap<string, string> {
-    return this.#withheld;
+    return this.#lists.withheld;
   }
 
   get withheldTools(): readonly Tool[] {
-    return this.#withheldTools;
+    return this.#lists.withheldTools;
   }
 
   /** Compares the last lists with the pins again: some may have been accepted. */
   recheckPins(): void {
-    if (this.#received === undefined) return;
-    this.#listener.listsChanged(this.#accept(this.#received, this.#prepared));
+    const shown = this.#lists.recheck();
+    if (shown !== undefined) this.#listener.listsChanged(shown);
   }
 
   /** Reads the lists if they are not known; resolves when they are, or when that failed. */
   async known(): Promise<void> {
-    if (this.config.disabled || this.#lists !== undefined) return;
+    if (this.config.disabled || this.#lists.shown !== undefined) return;
     await this.#refresh.now().catch(() => {});
   }
 
@@ -303,9 +292,7 @@ export class Upstream {
       release = this.#connections.connectionOf(key, undefined).keepOpen();
       const connection = await this.#connections.get(key, undefined);
       const lists = await readLists(connection.client, { cache: 'bypass' });
-      const accepted = this.#accept(lists);
-      this.#settings.cache?.write(this.config.digest, lists, this.#isStorable ? this.#prepared : undefined);
-      this.#listener.listsChanged(accepted);
+      this.#listener.listsChanged(this.#lists.update(lists));
       this.#listFailure = undefined;
       if (this.#state === 'degraded' && !this.#invalid.areTooMany) this.#enter('ready');
     } catch (error) {
@@ -318,30 +305,11 @@ export class Upstream {
     }
   }
 
-  /** Whether cleaned lists may be stored: a function of the program may clean differently the next time. */
-  get #isStorable(): boolean {
-    return this.#settings.cleanLists === undefined;
-  }
-
   /** Logs the failure once, however often the lists are requested meanwhile. */
   #reportFailure(error: string): void {
     if (this.#listFailure === error) return;
     this.#listFailure = error;
     this.#settings.logger?.warn('the lists of an upstream could not be read', { server: this.slug, error });
-  }
-
-  /** Takes lists over, and returns what may be shown of them. `stored`: what was computed from them before. */
-  #accept(lists: UpstreamLists, stored?: PreparedLists): UpstreamLists {
-    const cleaned = stored?.cleaned ?? (this.#settings.cleanLists ?? cleanLists)(lists);
-    // Compared as the server sent them, so that hidden characters count as a change.
-    const report = this.#settings.pins?.check(this.config, lists.tools, stored?.fingerprints);
-    const withheld = report?.withheld ?? new Map<string, string>();
-    this.#received = lists;
-    this.#prepared = { cleaned, fingerprints: report?.fingerprints };
-    this.#withheld = withheld;
-    this.#withheldTools = withheld.size === 0 ? [] : cleaned.tools.filter(({ name }) => withheld.has(name));
-    const shown = withheld.size === 0 ? cleaned.tools : cleaned.tools.filter(({ name }) => !withheld.has(name));
-    return (this.#lists = { ...cleaned, tools: shown });
   }
 }
 
