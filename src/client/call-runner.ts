@@ -25,6 +25,8 @@ export interface CallRunnerOptions {
   /** The default time limit of a call. */
   readonly timeoutMs: number;
   readonly deadlines: Deadlines;
+  /** The server does not know the session of the connection any more. */
+  readonly onLost: (connection: ClientConnection, error: ClientError) => void;
   /** A new connection replaced a lost one. */
   readonly onRestored: (connection: ClientConnection) => void;
 }
@@ -96,9 +98,11 @@ export class CallRunner implements CallOwner {
   failed(call: OutgoingCall, error: ClientError): void {
     if (this.closed) call.reject(clientErrors.closed(this.#options.address));
     else if (error.code === 'session-lost' && call.reinitializations++ === 0) {
+      // Another call may have opened the next session meanwhile.
+      if (call.connection === this.#connection) this.#retire(error);
       // The server rejected it without processing it, so that this repeats nothing.
-      this.#retire();
-      this.#send(call);
+      if (call.options.sessionLost === 'throw') call.reject(error);
+      else this.#send(call);
     } else if (error.serverError?.code === errorRows.headerMismatch.code && call.onHeaderMismatch !== undefined)
       void this.#retryAfterMismatch(call);
     else {
@@ -213,9 +217,10 @@ export class CallRunner implements CallOwner {
   // The current connection.
 
   /** Lets the present connection finish its open requests; later ones use a new connection. */
-  #retire(): void {
+  #retire(error: ClientError): void {
     const connection = this.#connection;
     if (connection === undefined) return;
+    this.#options.onLost(connection, error);
     this.#connection = undefined;
     this.#retired.add(connection);
     void connection.ended.then(() => this.#retired.delete(connection));

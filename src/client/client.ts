@@ -83,6 +83,7 @@ export class Client {
       maxInputRetries: limits.maxInputRetries,
       timeoutMs: limits.timeoutMs,
       deadlines,
+      onLost: (lost, error) => this.#lost(lost, error),
       onRestored: (restored) => this.#restored(restored),
     });
     this.#kit = { caller, cache, limits, logger, latest: connection };

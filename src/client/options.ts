@@ -39,6 +39,11 @@ export interface CallOptions {
    * error.
    */
   readonly inputRequired?: 'throw' | undefined;
+  /**
+   * What happens if the server does not know the session any more, so that the call did not run. Default: it is sent again in a
+   * new session. `throw`: it rejects with code `session-lost`, and the next call opens the session.
+   */
+  readonly sessionLost?: 'throw' | undefined;
   /** Repeats a call that was rejected with an `InputRequiredError`: the responses by key, and its state. */
   readonly inputRetry?: InputRetry | undefined;
   /** Declared with this request instead of the capabilities of the connection, on revisions that have them per request. */

@@ -59,8 +59,10 @@ export class UpstreamSide {
   }
 }
 
-/** A server with one tool, `work`. `call`: what happens on a call of it; by default it returns at once. */
-export function scriptedUpstream(call?: (message: WireMessage, side: UpstreamSide) => void) {
+type Answer = (message: WireMessage, side: UpstreamSide) => void;
+
+/** A server with one tool, `work`. `call`, `list`: what happens on a call of it, or when it is listed; by default it returns at once. */
+export function scriptedUpstream(call?: Answer, list: Answer = listWork) {
   const sides: UpstreamSide[] = [];
   const serverInfo = { name: 'scripted', version: '1' };
   const opening = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo };
@@ -69,8 +71,7 @@ export function scriptedUpstream(call?: (message: WireMessage, side: UpstreamSid
     if (id === undefined || method === undefined) return;
     if (method === 'initialize') side.send({ id, result: opening });
     else if (method === 'ping') side.send({ id, result: {} });
-    else if (method === 'tools/list')
-      side.send({ id, result: { tools: [{ name: 'work', inputSchema: { type: 'object' } }] } });
+    else if (method === 'tools/list') list(message, side);
     else if (method !== 'tools/call') side.send({ id, error: { code: -32601, message: 'Method not found' } });
     else if (call === undefined) side.send({ id, result: { content: [{ type: 'text', text: 'done' }] } });
     else call(message, side);
@@ -84,4 +85,8 @@ export function scriptedUpstream(call?: (message: WireMessage, side: UpstreamSid
   const called = (): UpstreamSide =>
     sides.findLast(({ received }) => received.some(({ method }) => method === 'tools/call')) as UpstreamSide;
   return { target, sides, called };
+}
+
+function listWork({ id }: WireMessage, side: UpstreamSide): void {
+  side.send({ id, result: { tools: [{ name: 'work', inputSchema: { type: 'object' } }] } });
 }

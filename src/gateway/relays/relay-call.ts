@@ -78,7 +78,6 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
   order = 0;
   sentAtMs = 0;
   hasAsked = false;
-  /** The upstream works on it as a task. */
   #isTask = false;
   #taskId: string | undefined;
   /** Resolves when the call is a task of the gateway, if it can be one. */
@@ -90,6 +89,8 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
 
   // The options of its request.
   readonly inputRequired = 'throw';
+  /** Sent again only after the tools of the next session were compared with those that were accepted. */
+  readonly sessionLost = 'throw';
   readonly signal: CancelSignal;
   readonly idempotent: boolean;
   readonly task: ToolCallOptions['task'];
@@ -162,6 +163,11 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
       .catch(() => {
         // The call has ended meanwhile, so there is nothing to detach.
       });
+  }
+
+  /** The upstream works on it as a task, so it has begun to run. */
+  get isTask(): boolean {
+    return this.#isTask;
   }
 
   /** Messages that name this task of the upstream belong to the call. */

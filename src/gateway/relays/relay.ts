@@ -155,7 +155,7 @@ class Relay<T> {
   /** The first request has failed. */
   async goOn(call: RelayCall, error: unknown): Promise<Relayed<T>> {
     this.#last = call.connection;
-    if (!this.#mayRepeat(error)) return this.#getInput(error);
+    if (!this.#mayRepeat(call, error)) return this.#getInput(error);
     try {
       return await this.#exchange(call, this.#request, true);
     } catch (next) {
@@ -282,14 +282,16 @@ class Relay<T> {
       return { value, call, revision: connection.client.revision };
     } catch (error) {
       endFailed(connection, call, error);
-      if (isRepeated || !this.#mayRepeat(error)) throw error;
+      if (isRepeated || !this.#mayRepeat(call, error)) throw error;
     }
     return this.#exchange(call, sender, true);
   }
 
-  /** The upstream ended while it worked on a request that may run twice. */
-  #mayRepeat(error: unknown): boolean {
-    return this.#request.isRepeatable && (error as { readonly code?: unknown }).code === 'server-exited';
+  /** The upstream ended while it worked on a request that may run twice, or did not know the session and so did not run it. */
+  #mayRepeat({ isTask }: RelayCall, error: unknown): boolean {
+    const { code } = error as { readonly code?: unknown };
+    if (code === 'session-lost') return !isTask;
+    return this.#request.isRepeatable && (code === 'server-exited' || code === 'connection-lost');
   }
 
   /** Ends the run with the input requests of a held call. */

@@ -27,6 +27,8 @@ export interface ConnectSettings {
 export interface ConnectEvents {
   listChanged(): void;
   lost(error: Error | undefined): void;
+  /** The client has opened it again. */
+  restored(): void;
   unexpected(what: string, kind: 'text' | 'message'): void;
 }
 
@@ -52,6 +54,7 @@ export async function connectOptions(
     onListChanged: () => events.listChanged(),
     onState: (state, error) => {
       if (state === 'lost') events.lost(error);
+      else if (state === 'restored') events.restored();
     },
     onUnexpectedOutput: (what, kind) => events.unexpected(what, kind),
     reportsAllOutput: true,
@@ -64,7 +67,8 @@ export async function connectOptions(
     maxMessageBytes: maxResultBytes + envelopeBytes,
     // A process that ended is started again by the gateway, with its own pauses.
     reconnect: !isProcess,
-    retry: { maxAttempts: isProcess ? 1 : 2 },
+    // The client would send a call again over a new connection before its tools are compared with those that were accepted.
+    retry: { maxAttempts: isProcess || config.pin === 'block' ? 1 : 2 },
     cache: false,
     validateOutput: false,
     ...(inheritEnv.length === 0 ? {} : { inheritEnv }),

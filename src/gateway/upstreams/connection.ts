@@ -47,6 +47,12 @@ export class UpstreamConnection implements CallFinder {
   #receivedAtTimeout = -1;
   /** Uses other than calls: lists that are being read. */
   #users = 0;
+  /** Calls can be sent at once. Otherwise its lists are read first: its server may be another one, or not be there any more. */
+  isReady = false;
+  /** How often the client lost it; lists that were read before do not count any more. */
+  losses = 0;
+  /** Its lists are being read. */
+  reading: Promise<void> | undefined;
   /** No new calls: another connection replaces it. */
   retired = false;
   lastUsedMs = performance.now();

@@ -22,6 +22,9 @@ export interface ConnectionsEvents {
   startFailed(error: unknown, isDown: boolean): void;
   /** A connection has ended that was not closed here. */
   lost(connection: UpstreamConnection, error: Error | undefined): void;
+  /** The client lost a connection and opens it again when it is needed, or has done so. */
+  interrupted(connection: UpstreamConnection): void;
+  restored(connection: UpstreamConnection): void;
   /** The last connection was closed because it was idle. */
   idle(): void;
   unresponsive(): void;
@@ -231,6 +234,7 @@ export class UpstreamConnections {
       listChanged: () => this.#events.listChanged(connection),
       unexpected: (what, kind) => this.#events.unexpected(what, kind),
       lost: (error) => this.#lost(connection, error),
+      restored: () => this.#events.restored(connection),
     });
     return connect(this.#settings.target?.(this.#config) ?? this.#config.entry, { ...options, signal });
   }
@@ -240,7 +244,7 @@ export class UpstreamConnections {
     this.#retired.delete(connection);
     if (slot?.connection !== connection) return;
     // The client reopens a connection over HTTP.
-    if (this.#config.entry.command === undefined) return;
+    if (this.#config.entry.command === undefined) return this.#events.interrupted(connection);
     this.#slots.delete(connection.key);
     this.#stopIdleTimer(slot);
     this.#lastError = error;

@@ -15,7 +15,7 @@ import { Latencies } from './latencies.ts';
 import { ListRefresh } from './list-refresh.ts';
 import { readLists } from './read-lists.ts';
 import { ResourceFollowers } from './resource-followers.ts';
-import { messageOf, needsLogin } from './start-error.ts';
+import { messageOf, needsLogin, UpstreamUnavailable } from './start-error.ts';
 
 export interface UpstreamSettings extends ConnectSettings, ListSettings {}
 
@@ -24,6 +24,8 @@ type CallerKeys = Pick<UpstreamCall, 'sessionKey' | 'principalKey'>;
 
 const stderrTail = 4_096;
 const invalidParams = -32602;
+/** How often the lists of a connection are read for one call that waits; stops a server that loses every session. */
+const maxChecks = 3;
 
 export class Upstream {
   readonly config: UpstreamConfig;
@@ -60,6 +62,11 @@ export class Upstream {
       opened: (connection) => this.#opened(connection),
       startFailed: (error, isOver) => this.#startFailed(error, isOver),
       lost: (connection, error) => this.#lost(connection, error),
+      interrupted: (connection) => {
+        connection.losses++;
+        if (this.#lists.mustBeCompared) connection.isReady = false;
+      },
+      restored: (connection) => void this.#read(connection).catch(() => {}),
       idle: () => {
         this.#refresh.idle();
         this.#enter('idle');
@@ -142,30 +149,45 @@ export class Upstream {
 
   // Calls.
 
-  /** The connection for a call, which counts as in flight until `end`; not a promise if the connection is open. */
+  /** The connection for a call, which counts as in flight until `end`; not a promise if the connection is ready. */
   begin(call: UpstreamCall): UpstreamConnection | Promise<UpstreamConnection> {
     const key = this.#connections.keyOf(call);
     const connection = this.#connections.connectionOf(key, call);
     connection.begin(call);
-    if (connection.open === undefined) return this.#whenOpen(key, connection, call);
+    if (!connection.isReady) return this.#whenReady(key, connection, call);
     this.#connections.used(key);
     return connection;
   }
 
-  async #whenOpen(key: string, waiting: UpstreamConnection, call: UpstreamCall): Promise<UpstreamConnection> {
+  async #whenReady(key: string, waiting: UpstreamConnection, call: UpstreamCall): Promise<UpstreamConnection> {
+    let connection = waiting;
     try {
-      const connection = await this.#connections.get(key, call);
+      connection = await this.#connections.get(key, call);
       if (connection !== waiting) {
         waiting.end(call);
         connection.begin(call);
       }
-      // A server may have changed its tools while it was not connected.
-      if (this.config.pin === 'block' && this.#settings.pins !== undefined) await this.#refresh.now();
+      if (!connection.isReady) await this.#check(connection);
       return connection;
     } catch (error) {
-      waiting.end(call);
+      connection.end(call);
       throw error;
     }
+  }
+
+  /** Reads the lists of a connection before calls are sent over it. */
+  async #check(connection: UpstreamConnection): Promise<void> {
+    try {
+      // Again if it was lost meanwhile: the lists may be those of the server before.
+      for (let left = maxChecks; left > 0 && !connection.isReady; left--) await this.#read(connection);
+    } catch (error) {
+      throw needsLogin(error) ? error : this.#unavailable(messageOf(error), error);
+    }
+    if (!connection.isReady) throw this.#unavailable('the connection to it is lost again and again');
+  }
+
+  #unavailable(why: string, cause?: unknown): UpstreamUnavailable {
+    return new UpstreamUnavailable(this.slug, `The server ${this.slug} cannot be used: ${why}`, undefined, cause);
   }
 
   /** A call has failed: its lists may be out of date, or what it sends may not be valid. */
@@ -240,6 +262,7 @@ export class Upstream {
     if (this.#wasReady) this.#restarts++;
     this.#wasReady = true;
     this.#revision = connection.client.revision;
+    connection.isReady = !this.#lists.mustBeCompared;
     this.#enter('ready');
     this.followers.opened(connection);
     // What was listed before may be out of date: a server may have changed since it was last connected.
@@ -290,18 +313,38 @@ export class Upstream {
     let release: (() => void) | undefined;
     try {
       release = this.#connections.connectionOf(key, undefined).keepOpen();
-      const connection = await this.#connections.get(key, undefined);
-      const lists = await readLists(connection.client, { cache: 'bypass' });
-      this.#listener.listsChanged(this.#lists.update(lists));
-      this.#listFailure = undefined;
-      if (this.#state === 'degraded' && !this.#invalid.areTooMany) this.#enter('ready');
+      await this.#read(await this.#connections.get(key, undefined));
     } catch (error) {
-      // The last lists stay, so items do not disappear with every failure.
-      if (this.#state === 'ready') this.#enter('degraded', `its lists could not be read: ${messageOf(error)}`);
       this.#reportFailure(messageOf(error));
       throw error;
     } finally {
       release?.();
+    }
+  }
+
+  /** Reads the lists over this connection, or joins a read in progress. */
+  #read(connection: UpstreamConnection): Promise<void> {
+    connection.reading ??= this.#readOver(connection).finally(() => {
+      connection.reading = undefined;
+    });
+    return connection.reading;
+  }
+
+  async #readOver(connection: UpstreamConnection): Promise<void> {
+    const { losses } = connection;
+    const release = connection.keepOpen();
+    try {
+      const lists = await readLists(connection.client, { cache: 'bypass' });
+      this.#listener.listsChanged(this.#lists.update(lists));
+      this.#listFailure = undefined;
+      if (losses === connection.losses) connection.isReady = true;
+      if (this.#state === 'degraded' && !this.#invalid.areTooMany) this.#enter('ready');
+    } catch (error) {
+      // The last lists stay, so items do not disappear with every failure.
+      if (this.#state === 'ready') this.#enter('degraded', `its lists could not be read: ${messageOf(error)}`);
+      throw error;
+    } finally {
+      release();
     }
   }
 
