@@ -14,6 +14,8 @@ export interface ConnectSettings {
   readonly client: Implementation;
   readonly logger: Logger | undefined;
   readonly eraCache?: EraCache | undefined;
+  /** How often a server that is down is tried again. Default: every 60 s. */
+  readonly retryDownMs?: number | undefined;
   /** Credentials for an upstream, if it needs any. */
   readonly authorizer?:
     | ((config: UpstreamConfig, principalKey: string) => Authorizer | undefined | Promise<Authorizer | undefined>)

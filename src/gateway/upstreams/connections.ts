@@ -59,7 +59,7 @@ export class UpstreamConnections {
     this.#config = config;
     this.#settings = settings;
     this.#events = events;
-    this.#policy = new RestartPolicy(config.restart);
+    this.#policy = new RestartPolicy(config.restart, settings.retryDownMs);
   }
 
   get all(): readonly UpstreamConnection[] {
@@ -109,6 +109,16 @@ export class UpstreamConnections {
   used(key: string): void {
     const slot = this.#slots.get(key);
     if (slot?.idleTimer !== undefined) this.#stopIdleTimer(slot);
+  }
+
+  /** It failed too often: it is not started for a while. */
+  get isDown(): boolean {
+    return this.#policy.isDown;
+  }
+
+  /** The next start does not wait. */
+  allowStart(): void {
+    this.#policy.allowStart();
   }
 
   /** Resets the restart policy: the next start does not wait. */
@@ -208,6 +218,7 @@ export class UpstreamConnections {
       this.#events.starting();
       try {
         const client = await this.#connect(connection, call, signal);
+        this.#policy.started();
         connection.opened(client);
         this.#events.opened(connection);
         return connection;

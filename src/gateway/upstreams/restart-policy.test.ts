@@ -3,7 +3,7 @@ import { RestartPolicy } from './restart-policy.ts';
 
 function policyAt() {
   let now = 0;
-  const policy = new RestartPolicy({ minMs: 100, maxMs: 300, tries: 4, withinMs: 10_000 }, () => now);
+  const policy = new RestartPolicy({ minMs: 100, maxMs: 300, tries: 4, withinMs: 10_000 }, 60_000, () => now);
   return { policy, pass: (ms: number) => (now += ms) };
 }
 
@@ -36,4 +36,24 @@ test('after too many failures it is down for a minute, unless it is reset', () =
   pass(10_001);
   policy.failed();
   expect(policy).toMatchObject({ isDown: false, waitMs: 100 });
+});
+
+test('one start is allowed while it is down; if it succeeds, all tries are there again', () => {
+  const { policy } = policyAt();
+  for (let n = 0; n < 4; n++) policy.failed();
+  policy.allowStart();
+  expect(policy).toMatchObject({ isDown: true, waitMs: 0 });
+  policy.failed();
+  expect(policy).toMatchObject({ isDown: true, waitMs: 60_000 });
+  policy.allowStart();
+  policy.started();
+  expect(policy).toMatchObject({ isDown: false, waitMs: 0 });
+});
+
+test('a start that succeeds does not hide that it has failed before', () => {
+  const { policy } = policyAt();
+  for (let n = 0; n < 3; n++) policy.failed();
+  policy.started();
+  policy.failed();
+  expect(policy.isDown).toBe(true);
 });

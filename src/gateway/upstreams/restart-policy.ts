@@ -3,25 +3,28 @@
 import type { RestartConfig } from '../config/gateway-config.ts';
 
 /** How long a server that is down is not started. */
-const downMs = 60_000;
+export const defaultRetryDownMs = 60_000;
 
 export class RestartPolicy {
   readonly #config: RestartConfig;
+  readonly #downMs: number;
   readonly #now: () => number;
   /** When it failed recently. */
   #failures: number[] = [];
+  #mayStart = false;
 
-  constructor(config: RestartConfig, now: () => number = () => performance.now()) {
+  constructor(config: RestartConfig, downMs = defaultRetryDownMs, now: () => number = () => performance.now()) {
     this.#config = config;
+    this.#downMs = downMs;
     this.#now = now;
   }
 
   /** How long to wait before the next start. */
   get waitMs(): number {
     const last = this.#failures.at(-1);
-    if (last === undefined) return 0;
+    if (last === undefined || this.#mayStart) return 0;
     const { minMs, maxMs } = this.#config;
-    const pause = this.isDown ? downMs : Math.min(minMs * 2 ** (this.#failures.length - 1), maxMs);
+    const pause = this.isDown ? this.#downMs : Math.min(minMs * 2 ** (this.#failures.length - 1), maxMs);
     return Math.max(0, last + pause - this.#now());
   }
 
@@ -31,13 +34,25 @@ export class RestartPolicy {
     return this.#failures.length >= this.#config.tries;
   }
 
+  /** The next start does not wait, whatever failed before. */
+  allowStart(): void {
+    this.#mayStart = true;
+  }
+
+  /** It was started. One that was down gets all its tries back, so that other connections to it can be opened. */
+  started(): void {
+    this.#mayStart = false;
+    if (this.isDown) this.reset();
+  }
+
   failed(): void {
+    this.#mayStart = false;
     this.#failures.push(this.#now());
     // Older ones do not change the result.
     if (this.#failures.length > this.#config.tries) this.#failures.shift();
   }
 
-  /** It works, or the operator asked for a new attempt. */
+  /** The operator asked for a new attempt. */
   reset(): void {
     this.#failures = [];
   }

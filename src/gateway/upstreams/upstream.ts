@@ -15,6 +15,7 @@ import { Latencies } from './latencies.ts';
 import { ListRefresh } from './list-refresh.ts';
 import { readLists } from './read-lists.ts';
 import { ResourceFollowers } from './resource-followers.ts';
+import { defaultRetryDownMs } from './restart-policy.ts';
 import { messageOf, needsLogin, UpstreamUnavailable } from './start-error.ts';
 
 export interface UpstreamSettings extends ConnectSettings, ListSettings {}
@@ -47,6 +48,8 @@ export class Upstream {
   #isAmbiguous = false;
   #stderr = '';
   readonly #lists: KnownLists;
+  #retryTimer: ReturnType<typeof setTimeout> | undefined;
+  #isClosed = false;
   /** Why they could not be read the last time. */
   #listFailure: string | undefined;
 
@@ -235,6 +238,7 @@ export class Upstream {
 
   /** Ends all connections; the next call opens a new one without a pause. */
   async restart(): Promise<void> {
+    clearTimeout(this.#retryTimer);
     this.#connections.forgetFailures();
     await this.#connections.closeAll();
     this.#enter('idle');
@@ -245,15 +249,20 @@ export class Upstream {
 
   /** No new calls; those in flight may go on for `drainMs`. */
   async drain(drainMs: number): Promise<void> {
-    this.#refresh.close();
-    this.#invalid.close();
+    this.#stopTimers();
     await this.#connections.drain(drainMs);
   }
 
   async close(): Promise<void> {
+    this.#stopTimers();
+    await this.#connections.close();
+  }
+
+  #stopTimers(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#retryTimer);
     this.#refresh.close();
     this.#invalid.close();
-    await this.#connections.close();
   }
 
   // Connections.
@@ -273,7 +282,20 @@ export class Upstream {
   #startFailed(error: unknown, isOver: boolean): void {
     this.#rememberStderr(error);
     if (needsLogin(error)) this.#enter('needs-login', messageOf(error));
-    else this.#enter(isOver ? 'down' : 'starting', messageOf(error));
+    else if (isOver) this.#isDown(messageOf(error));
+    else this.#enter('starting', messageOf(error));
+  }
+
+  /** It cannot be used now, and is tried again after a while. Not if a user has to sign in: that could open a browser each time. */
+  #isDown(reason: string | undefined): void {
+    this.#enter('down', reason);
+    clearTimeout(this.#retryTimer);
+    if (this.#isClosed) return;
+    this.#retryTimer = setTimeout(() => {
+      this.#connections.allowStart();
+      this.#refresh.now().catch(() => {});
+    }, this.#settings.retryDownMs ?? defaultRetryDownMs);
+    this.#retryTimer.unref();
   }
 
   #lost(connection: UpstreamConnection, error: Error | undefined): void {
@@ -285,7 +307,8 @@ export class Upstream {
     });
     if (this.#connections.anyOpen === undefined) {
       this.#refresh.idle();
-      this.#enter('idle', error?.message);
+      if (this.#connections.isDown) this.#isDown(error?.message);
+      else this.#enter('idle', error?.message);
     }
     if (this.config.start === 'eager') this.start().catch(() => {});
     this.followers.reopen();
@@ -301,6 +324,7 @@ export class Upstream {
     const isChange = state !== this.#state || reason !== this.#reason;
     this.#state = state;
     this.#reason = reason;
+    if (state === 'ready') clearTimeout(this.#retryTimer);
     if (!isChange) return;
     this.#since = new Date();
     this.#listener.stateChanged(this.status);
