@@ -118,7 +118,7 @@ test('a server that keeps failing is left in peace, until it is restarted', asyn
   const program = join(folder, 'later.mjs');
   const gateway = gatewayWith(started('one', { entry: { command: process.execPath, args: [program] } }));
   const client = await clientOf(closers, gateway.server);
-  expect(await client.listTools()).toEqual([]);
+  await expect(client.listTools()).rejects.toThrow(/server one cannot be used/);
   expect(gateway.status()[0]).toMatchObject({ state: 'down', reason: expect.stringContaining('later.mjs') });
   const { copyFileSync } = await import('node:fs');
   copyFileSync(script, program);
@@ -244,4 +244,27 @@ test('a server whose call ends before the client has answered for its roots gets
   expect(await text(client, 'one__ask_roots')).toBe('asked');
   await expect.poll(() => text(client, 'one__given_roots')).toBe(JSON.stringify({ roots }));
   ended.abort();
+});
+
+test('a list waits once for a server that cannot be started, and is an error if it is the only one', async () => {
+  const missing = started('missing', { entry: { command: '/no/such/program' } });
+  let reads = 0;
+  const gateway = createGateway(gatewayConfig([missing, started('one')], { firstListMs: 60_000 }), {
+    logger: false,
+    onState: ({ slug, state }) => {
+      if (slug === 'missing' && state === 'starting') reads++;
+    },
+  });
+  closers.push(() => gateway.close());
+  const client = await clientOf(closers, gateway.server);
+  expect((await client.listTools()).map(({ name }) => name)).toContain('one__pid');
+  const begun = reads;
+  await client.listTools({ cache: 'refresh' });
+  await client.listPrompts();
+  expect(reads).toBe(begun);
+
+  const alone = gatewayWith(missing);
+  const other = await clientOf(closers, alone.server);
+  await expect(other.listTools()).rejects.toThrow(/server missing cannot be used/);
+  await expect(other.listTools()).rejects.toThrow(/server missing cannot be used/);
 });

@@ -304,7 +304,7 @@ export const gatewaySchema = {
     firstListMs: {
       ...milliseconds,
       default: defaults.firstListMs,
-      description: 'How long lists wait for a server that has never been connected.',
+      description: 'How long the first list waits for a server that has never been connected.',
     },
     catalog: {
       type: 'boolean',

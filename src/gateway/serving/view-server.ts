@@ -12,6 +12,7 @@ import type { CacheHint, Capabilities } from '../../protocol/model.ts';
 import { waitAtMost } from '../../protocol/wait.ts';
 import type { ExposedView } from '../names/index.ts';
 import { extensionCapabilities, hasExtensions, viewExtensions } from '../relays/extensions.ts';
+import { toWireError } from '../relays/failures.ts';
 import { requestOther } from '../relays/features.ts';
 import type { HeldCalls } from '../relays/held-calls.ts';
 import { type CallTarget, RelayCall } from '../relays/relay-call.ts';
@@ -48,6 +49,8 @@ export class ViewServer {
   /** Which upstream is asked for the changes of a followed resource. */
   readonly #followed = new Map<string, { readonly slug: string; readonly uri: string }>();
   readonly #firstListMs: number;
+  /** Upstreams that a request has waited for in vain, with the error if there was one; later requests do not wait. */
+  readonly #waitedFor = new WeakMap<Upstream, { readonly error: unknown }>();
 
   /** `base`: a server that gets the items of the view besides its own. */
   constructor(options: ServerOptions, source: ViewSource, held: HeldCalls, firstListMs: number, base?: Server) {
@@ -200,9 +203,30 @@ export class ViewServer {
     return needingLists.has(method);
   }
 
-  /** Resolves when these lists are known, or have taken too long. */
+  /** Resolves when these lists are known, or have taken too long. Rejects if there is one server only and it failed. */
   async #whenKnown(unknown: readonly Upstream[]): Promise<void> {
-    await waitAtMost(this.#firstListMs, Promise.all(unknown.map((upstream) => upstream.known())));
+    const awaited = unknown.filter((upstream) => !this.#waitedFor.has(upstream));
+    const reading = awaited.map(async (upstream) => {
+      const error = await upstream.known();
+      if (upstream.lists === undefined) this.#waitedFor.set(upstream, { error });
+    });
+    if (awaited.length > 0) await waitAtMost(this.#firstListMs, Promise.all(reading));
+    for (const upstream of awaited) {
+      if (upstream.lists === undefined && !this.#waitedFor.has(upstream)) {
+        this.#waitedFor.set(upstream, { error: undefined });
+      }
+    }
+    const [only] = unknown;
+    const failure = only && only.lists === undefined ? this.#waitedFor.get(only)?.error : undefined;
+    // An empty list would look like a server without tools.
+    if (only !== undefined && failure !== undefined && this.#isOne) {
+      throw toWireError(failure, only.config);
+    }
+  }
+
+  /** All items are those of one upstream. */
+  get #isOne(): boolean {
+    return this.#ownCache !== false && this.#source.upstreams.size === 1;
   }
 
   get #unknown(): readonly Upstream[] {

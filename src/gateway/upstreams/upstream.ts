@@ -115,10 +115,10 @@ export class Upstream {
     if (shown !== undefined) this.#listener.listsChanged(shown);
   }
 
-  /** Reads the lists if they are not known; resolves when they are, or when that failed. */
-  async known(): Promise<void> {
-    if (this.config.disabled || this.#lists.shown !== undefined) return;
-    await this.#refresh.now().catch(() => {});
+  /** Reads the lists if they are not known; resolves when they are, or to the error if that failed. */
+  async known(): Promise<unknown> {
+    if (this.config.disabled || this.#lists.shown !== undefined) return undefined;
+    return this.#refresh.now().catch((error: unknown) => error);
   }
 
   /** Starts it without a call. */
