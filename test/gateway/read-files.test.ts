@@ -1,6 +1,6 @@
 // Configuration files as users have them: those of clients are read as they are, and what is wrong names file and line.
 
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { settingsOfGateway } from '../../src/app/gateway/gateway-settings.ts';
@@ -306,3 +306,14 @@ test.skipIf(process.platform === 'win32')('a file that other users can write is 
   chmodSync(file, 0o666);
   await expect(readGatewayFiles([file])).rejects.toThrow(/other users can write to it/);
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  'a file that a group can write is rejected, unless it is the group of the user',
+  async () => {
+    const file = written('{ "mcpServers": { "a": { "command": "x" } } }');
+    chmodSync(file, 0o664);
+    await expect(readGatewayFiles([file])).resolves.toBeDefined();
+    chownSync(file, 0, 54_321);
+    await expect(readGatewayFiles([file])).rejects.toThrow(/other users can write to it .* chmod go-w/);
+  },
+);
