@@ -82,6 +82,19 @@ test('an entry needs either a command or a valid URL without credentials', async
   await expect(decode({ a: { disabled: true } })).resolves.toBeDefined();
 });
 
+test('an unknown type is an error that lists the known ones', async () => {
+  const url = 'https://x.example/mcp';
+  expect(await issuesOf({ a: { url, type: 'grpc' } })).toBe(
+    'a.type: "grpc" is not known; known are stdio, local, http, remote, streamable-http, streamableHttp, streamable_http, sse, ws, websocket',
+  );
+  expect(await issuesOf({ a: { url, transport: 'grpc' } })).toContain('a.transport: "grpc" is not known');
+  const types = ['http', 'streamable-http', 'streamableHttp', 'sse', 'ws', 'websocket', 'remote'];
+  await expect(decode(Object.fromEntries(types.map((type) => [type, { url, type }])))).resolves.toBeDefined();
+  await expect(
+    decode({ a: { command: 'x', type: 'stdio' }, b: { type: 'grpc', disabled: true } }),
+  ).resolves.toBeDefined();
+});
+
 test('an object of a program has values, not secrets to look up', async () => {
   const secret = { secret: 'name' };
   expect(await issuesOf({ a: { command: 'x', env: { K: secret } } })).toContain('a.env.K: is a secret');

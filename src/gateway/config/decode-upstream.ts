@@ -15,7 +15,7 @@ import { secretOf, valueIssues } from './entry-values.ts';
 import { forbiddenHeader } from './forward-headers.ts';
 import type { RestartConfig, ToolOverride, UpstreamAuth, UpstreamConfig } from './gateway-config.ts';
 import { filterOfClient, ignoredKeys, timeoutOfClient } from './other-keys.ts';
-import { decodeEntry, isDisabled } from './server-entry.ts';
+import { decodeEntry, isDisabled, knownTypes } from './server-entry.ts';
 
 /** An entry as written, with variables expanded. */
 export interface WrittenUpstream {
@@ -132,10 +132,14 @@ function entryOf(written: unknown, client: string | undefined): ServerEntry {
   return { ...entry, url: entry.url.replace(/^http/i, 'ws') };
 }
 
-function entryIssues(name: string, written: unknown, { command, url }: ServerEntry): Issue[] {
+function entryIssues(name: string, written: unknown, { type, command, url }: ServerEntry): Issue[] {
   if (!isObject(written)) return [{ path: [name], message: 'must be an object with a command or a url' }];
   const values = valueIssues(written, [name]);
   if (values.length > 0) return values;
+  if (type !== undefined && !knownTypes.includes(type)) {
+    const path = [name, typeof written['type'] === 'string' ? 'type' : 'transport'];
+    return [{ path, message: `${JSON.stringify(type)} is not known; known are ${knownTypes.join(', ')}` }];
+  }
   if (command !== undefined && command !== '' && url !== undefined) {
     return [{ path: [name], message: 'has both a command and a url; remove one' }];
   }

@@ -32,6 +32,12 @@ export function decodeEntry(written: unknown): ServerEntry {
   };
 }
 
+/** The values of `type` and `transport`, in any client: opencode has local and remote. */
+export const knownTypes: readonly string[] = [
+  ...['stdio', 'local', 'http', 'remote', 'streamable-http', 'streamableHttp', 'streamable_http'],
+  ...['sse', 'ws', 'websocket'],
+];
+
 /** Whether the entry is switched off: `disabled`, or `enabled: false`. */
 export function isDisabled(written: unknown): boolean {
   return isObject(written) && (written['disabled'] === true || written['enabled'] === false);
