@@ -96,7 +96,9 @@ class SandboxTransport implements Transport {
   }
 
   async #start(): Promise<void> {
-    const { command = '', args = [], env = {}, cwd } = this.#config.entry;
+    const { entry, inheritEnv } = this.#config;
+    const { command = '', args = [], cwd } = entry;
+    const env = { ...inherited(inheritEnv), ...entry.env };
     const path = findProgram(command, env['PATH'] ?? process.env['PATH'] ?? '');
     const { readOnly, writable, network } = this.#policy;
     // Loaded with the first server that has a sandbox.
@@ -113,6 +115,17 @@ class SandboxTransport implements Transport {
     );
     this.#process = await this.#sandbox.spawn({ program: 'server', args, ...(cwd === undefined ? {} : { cwd }) });
   }
+}
+
+/** Variables of our own environment, of which a sandbox inherits nothing. */
+function inherited(names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = process.env[name];
+      // A value that begins so is a function for some shells: code, not data.
+      return value === undefined || value.startsWith('()') ? [] : [[name, value]];
+    }),
+  );
 }
 
 /** The end of what it wrote to stderr, as the end of a message. */

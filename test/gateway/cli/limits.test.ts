@@ -119,23 +119,33 @@ test.skipIf(!hasSandbox)('a server in a sandbox sees only the folders of its ent
        const results = {
          initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } },
          'tools/list': { tools: [{ name: 'read', inputSchema: { type: 'object' } }] },
-         'tools/call': { content: [{ type: 'text', text: String(read(params.arguments?.file)) }] },
+         'tools/call': { content: [{ type: 'text', text: params.arguments?.variables
+           ? JSON.stringify(process.env) : String(read(params.arguments?.file)) }] },
        };
        const answer = results[method] ? { result: results[method] } : { error: { code: -32601, message: 'no' } };
        process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...answer }) + '\\n');
      });`,
   );
   const safe = (readOnly: readonly string[], command = process.execPath) => ({
-    mcpServers: { safe: { command, args: [program], cwd: open, mooring: { sandbox: { readOnly } } } },
+    mcpServers: {
+      safe: {
+        ...{ command, args: [program], cwd: open, env: { OWN: 'entry' } },
+        mooring: { inheritEnv: ['INHERITED', 'OWN', 'NOT_SET'], sandbox: { readOnly } },
+      },
+    },
   });
   // Node may be installed in a folder that is not one of the system.
   const config = writeConfig(home, safe([open, dirname(process.execPath)]));
-  const { url, line } = await startHttp(home, ['--config', config]);
+  const environment = { INHERITED: 'gateway', OWN: 'gateway', OTHER: 'gateway' };
+  const { url, line } = await startHttp(home, ['--config', config], environment);
   const client = await connect(url);
   const read = async (file: string): Promise<string> => textOf(await client.callTool('safe__read', { file }));
   await expect.poll(() => toolNames(client)).toEqual(['safe__read']);
   expect(await read(join(open, 'a.txt'))).toBe('open');
   expect(await read(join(secret, 'a.txt'))).toBe('ENOENT');
+  const variables = JSON.parse(textOf(await client.callTool('safe__read', { variables: true })));
+  expect(variables).toMatchObject({ INHERITED: 'gateway', OWN: 'entry' });
+  expect(variables).not.toHaveProperty('OTHER');
   // A program that it would not see is an error that says what to do. The gateway reads its changed file.
   const hidden = join(secret, 'node');
   writeFileSync(hidden, '#!/bin/sh', { mode: 0o755 });
