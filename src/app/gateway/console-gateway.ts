@@ -67,8 +67,7 @@ export function consoleGateway({ gateway, pins, as, messages, servers }: Console
             ...(isWithheld ? { withheld: true as const } : {}),
           };
         });
-        const { ambiguousInput: _ambiguous, ...row } = status;
-        return { ...row, tools, pins: differences.filter((each) => each.slug === slug).map(pinOf) };
+        return { ...status, tools, pins: differences.filter((each) => each.slug === slug).map(pinOf) };
       });
     },
     eachServer: (listener) => servers.each(listener),

@@ -5,11 +5,12 @@ import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { command } from '../command.ts';
 import type { Output } from '../ui/output.ts';
 import { table } from '../ui/table.ts';
+import { statusNotes } from './status-notes.ts';
 
 const help = `Usage: mooring gateway status [--pid N] [--json]
 
 Shows the servers of all your running gateways: their state, since when, restarts, calls in progress, calls that wait for a
-connection, and the median (p50) and 99th percentile (p99) of the duration of the last calls.
+connection, and the median (p50) and 99th percentile (p99) of the duration of the last calls. Notes say what a server should not do.
 
 Options:
   --pid N      only the gateway with this process id
@@ -64,4 +65,5 @@ function print(servers: readonly Status[], out: Output): void {
     { title: 'reason', text: ({ reason }: Status) => lineForTerminal(reason ?? '', 300) },
   ];
   out.write(table(servers, columns, { style, width }));
+  for (const note of servers.flatMap(statusNotes)) out.write(`${style.warn('note:')} ${note}\n`);
 }

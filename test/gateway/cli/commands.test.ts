@@ -68,7 +68,7 @@ test('status, tools and restart ask the running gateway', async () => {
   const config = writeConfig(home, {
     mcpServers: {
       files: serverEntry(home, 'files', [{ name: 'read', description: 'Reads' }]),
-      'My Notes': serverEntry(home, 'notes', [{ name: 'add' }]),
+      'My Notes': serverEntry(home, 'notes', [{ name: 'add' }], { env: { GREETING: 'Welcome!' } }),
       off: { command: 'x', disabled: true },
     },
   });
@@ -83,6 +83,7 @@ test('status, tools and restart ask the running gateway', async () => {
   ]);
   const { stdout } = await run('status');
   expect(stdout).toContain(url);
+  expect(stdout).toMatch(/note: my-notes: prints text that is not a message: .*Welcome/);
   expect(stdout).toMatch(/p50 +p99/);
   const read = { name: 'files__read', server: 'files', original: 'read', description: 'Reads' };
   const add = { name: 'my-notes__add', server: 'my-notes', original: 'add' };

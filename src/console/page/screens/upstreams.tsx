@@ -103,6 +103,12 @@ function Upstream({ upstream, operate }: UpstreamProps): JSX.Element {
       </dl>
       <Pins upstream={upstream} operate={operate} canOperate={canOperate} />
       <Lists upstream={upstream} />
+      {upstream.ambiguousInput === true && (
+        <p class="muted">
+          Its input requests could belong to several callers, and were rejected. Set <code>"isolation": "session"</code>{' '}
+          in its entry.
+        </p>
+      )}
       {upstream.noise !== undefined && (
         <p class="muted">
           It prints text that is not a message: <Text text={upstream.noise} />
