@@ -13,12 +13,13 @@ const revisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026
 type Revision = (typeof revisions)[number];
 
 /** What a client of a revision cannot be asked for, whatever the upstream is. */
-const cannotBeAsked: Readonly<Record<'form' | 'url', readonly Revision[]>> = {
+const cannotBeAsked: Readonly<Record<'form' | 'several' | 'url', readonly Revision[]>> = {
   form: ['2024-11-05', '2025-03-26'],
+  several: ['2024-11-05', '2025-03-26', '2025-06-18'],
   url: ['2024-11-05', '2025-03-26', '2025-06-18'],
 };
 /** What an upstream of a revision cannot ask for. */
-const cannotAsk: Readonly<Record<'form' | 'url', readonly Revision[]>> = cannotBeAsked;
+const cannotAsk = cannotBeAsked;
 
 function asking(): Server {
   const server = createServer({ name: 'asking', version: '1.0.0', logger: false });
@@ -26,6 +27,13 @@ function asking(): Server {
     run: async (_args, ctx) => {
       const answer = await ctx.elicit('Name?', { type: 'object', properties: { name: { type: 'string' } } });
       return `form: ${answer.action}`;
+    },
+  });
+  server.tool('several', {
+    run: async (_args, ctx) => {
+      const colours = { type: 'array', items: { type: 'string', enum: ['red', 'green'] } } as const;
+      const answer = await ctx.elicit('Colours?', { type: 'object', properties: { colours } });
+      return `several: ${JSON.stringify(answer)}`;
     },
   });
   server.tool('url', {
@@ -42,27 +50,38 @@ function asking(): Server {
 }
 
 const handlers: InputHandlers = {
-  elicit: () => ({ action: 'accept', content: { name: 'Ada' } }),
+  elicit: ({ message }) => ({
+    action: 'accept',
+    content: message.endsWith('Colours?') ? { colours: ['red', 'green'] } : { name: 'Ada' },
+  }),
   elicitUrl: () => ({ action: 'accept' }),
   sample: () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: 'Hi' } }),
   roots: [{ uri: 'file:///home/ada' }],
 };
 
-const answers = { form: 'form: accept', url: 'url: accept', sample: 'sample: m', roots: 'roots: 1' } as const;
+const answers = {
+  form: 'form: accept',
+  several: 'several: {"action":"accept","content":{"colours":["red","green"]}}',
+  url: 'url: accept',
+  sample: 'sample: m',
+  roots: 'roots: 1',
+} as const;
 
 describe.each(revisions.flatMap((up) => revisions.map((down) => [up, down] as const)))(
   'an upstream at %s with a client at %s',
   (up, down) => {
-    test.each(['form', 'url', 'sample', 'roots'] as const)('%s', async (kind) => {
+    test.each(['form', 'several', 'url', 'sample', 'roots'] as const)('%s', async (kind) => {
       const gateway = gatewayOf(closers, { one: asking() }, { revision: up });
       const client = await clientOf(closers, gateway.server, { revision: down, handlers });
       const result = await client.callTool(`one__${kind}`);
       const text = result.content.map((each) => (each as { text: string }).text).join('\n');
       const isLost =
-        (kind === 'form' || kind === 'url') && (cannotBeAsked[kind].includes(down) || cannotAsk[kind].includes(up));
+        kind !== 'sample' && kind !== 'roots' && (cannotBeAsked[kind].includes(down) || cannotAsk[kind].includes(up));
       if (!isLost) expect({ isError: result.isError ?? false, text }).toEqual({ isError: false, text: answers[kind] });
       else {
         expect(result.isError).toBe(true);
+        // A server learns which field the client does not have.
+        if (kind === 'several' && up > '2025-06-18' && down === '2025-06-18') expect(text).toContain('(colours)');
         // The link is not lost where the upstream could ask for it during the call.
         if (kind === 'url' && up === '2025-11-25') expect(text).toContain('https://a.example/in');
       }
