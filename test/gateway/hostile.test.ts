@@ -2,11 +2,11 @@
 
 import { afterEach, expect, test } from 'vitest';
 import type { ClientError, Transport } from '../../src/client/index.ts';
-import { inMemory } from '../../src/client/index.ts';
+import { connect, inMemory } from '../../src/client/index.ts';
 import { createGateway, type Gateway } from '../../src/gateway/index.ts';
-import { createServer, type Server } from '../../src/index.ts';
+import { createServer, type Server, serveHttp } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
-import { type Fields, scripted, tool } from './answers.ts';
+import { type Answer, type Fields, scripted, tool } from './answers.ts';
 import { clientOf, gatewayConfig, upstream } from './fixture.ts';
 
 const closers = useClosers(afterEach);
@@ -84,6 +84,40 @@ test('thousands of announced changes are a few lists', async () => {
   // The list is the same as before, so that clients are not told.
   expect(changes).toEqual([]);
 });
+
+for (const revision of ['2025-06-18', '2025-11-25', '2026-07-28']) {
+  test(`a flood of log messages does not lose the result, and the client learns of it (${revision})`, async () => {
+    const sent = 30_000;
+    const data = ['short', 'x'.repeat(10_000)];
+    const answers: Readonly<Record<string, Answer>> = {
+      'logging/setLevel': () => ({}),
+      'tools/list': () => ({ tools: [tool('flood')] }),
+      'tools/call': ({ arguments: args }, send) => {
+        const { n } = args as { n: number };
+        const params = { level: 'info', data: data[n] };
+        for (let each = 0; each < sent; each++) send({ method: 'notifications/message', params });
+        return { content: [{ type: 'text', text: 'flooded' }] };
+      },
+    };
+    const gateway = gatewayWith(scripted(answers, [], { capabilities: { tools: {}, logging: {} } }));
+    const front = await serveHttp(gateway.server, { port: 0, graceMs: 100 });
+    closers.push(() => front.close());
+    const logged: unknown[] = [];
+    const client = await connect(front.url, { revision, onLog: (message) => logged.push(message.data) });
+    closers.push(() => client.close());
+    await client.listTools();
+    if (client.offers('logging/setLevel')) await client.setLogLevel('info');
+    for (const n of [0, 1]) {
+      logged.length = 0;
+      const result = await client.callTool('bad__flood', { n }, { logLevel: 'info' });
+      expect(result).toMatchObject({ content: [{ text: 'flooded' }] });
+      await expect.poll(() => logged.at(-1)).toMatch(/^\d+ log messages of the server bad were left out/);
+      const leftOut = Number.parseInt(String(logged.at(-1)), 10);
+      expect(logged.length - 1 + leftOut).toBe(sent);
+      expect(logged).toContain(data[n]);
+    }
+  });
+}
 
 test('a flood of questions is answered with errors beyond what a user could answer', async () => {
   const requests: Fields[] = [];

@@ -24,6 +24,7 @@ import type { CallRun, HeldCall } from './held-call.ts';
 import type { HeldCalls } from './held-calls.ts';
 import { asksOf, canAsk, canBeAsked, describeInputRequest, withServerName } from './input-request.ts';
 import { forwardedHeaders, forwardedMeta } from './meta.ts';
+import { charsOf, NotificationLimit } from './notification-limit.ts';
 import { askInTask, isHandedOver, recordTask } from './task-recovery.ts';
 
 /** Where a call goes. */
@@ -82,6 +83,9 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
   #taskId: string | undefined;
   /** Resolves when the call is a task of the gateway, if it can be one. */
   #detached: Promise<void> | undefined;
+  #limit: NotificationLimit | undefined;
+  /** Log messages that were not passed on. */
+  #leftOut = 0;
   #asks: Asks | undefined;
   #asked = 0;
   /** Keys of input requests that wait for their response. */
@@ -115,7 +119,9 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     const progressToken = ctx.meta['progressToken'];
     const isAsking = typeof progressToken === 'string' || typeof progressToken === 'number' || ctx.task !== undefined;
     this.onProgress = isAsking
-      ? ({ progress, total, message }) => void this.#run.progress(progress, total, message)
+      ? ({ progress, total, message }) => {
+          if (this.#admits(message)) void this.#run.progress(progress, total, message);
+        }
       : undefined;
     this.mayBeHeld = ctx.inputEndsRun && canBeAsked(this.asks);
     if (this.mayBeHeld || ctx.mayDetach) {
@@ -216,14 +222,27 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     if (this.#taskId !== undefined) connection.endTask(this.#taskId);
     this.#taskId = undefined;
     connection.end(this);
+    if (this.#leftOut > 0) this.#reportLeftOut();
   }
 
   log({ level, data, logger }: LogMessage): void {
-    this.#run.log(level, data, logger);
+    if (this.#admits(data)) this.#run.log(level, data, logger);
+    else this.#leftOut++;
   }
 
   notify(method: string, params: Readonly<Record<string, unknown>>): void {
-    this.ctx.notify(method, params);
+    if (this.#admits(params)) this.ctx.notify(method, params);
+  }
+
+  #admits(data: unknown): boolean {
+    this.#limit ??= new NotificationLimit();
+    return this.#limit.admit(charsOf(data));
+  }
+
+  #reportLeftOut(): void {
+    const text = `${this.#leftOut} log messages of the server ${this.#config.slug} were left out: there were too many`;
+    this.#leftOut = 0;
+    this.#run.log('warning', text);
   }
 
   elicitationCompleted(id: string): void {
