@@ -44,6 +44,8 @@ export interface InputHandlers {
   readonly sample?: (params: SamplingParams, context: InputContext) => Answer<SamplingResult>;
   /** The folders the server may work in, as `file:` URIs. Changeable by `client.setRoots` where it is a list. */
   readonly roots?: readonly Root[] | ((context: InputContext) => Answer<readonly Root[]>);
+  /** Is told of input requests that have no handler. The server gets an error: they were not declared. */
+  readonly undeclared?: (method: string, params: Fields, context: InputContext) => void;
 }
 
 /** Thrown by a handler to decline: the server, or the caller, receives the reason. */
@@ -69,6 +71,13 @@ export class InputFailure extends Error {
   /** The code of the error that the server gets. */
   get code(): number {
     return failureCodes[this.kind];
+  }
+}
+
+/** There is no handler. */
+class UndeclaredInput extends InputFailure {
+  constructor(ability: Ability) {
+    super('unavailable', `This client has no ${ability.replace('.', ' by ')}`);
   }
 }
 
@@ -112,6 +121,7 @@ export class InputResponder {
       if (method === methods.sample.name) return await this.#sample(params, codec, context);
       if (method === methods.listRoots.name) return await this.#listRoots(context);
     } catch (error) {
+      if (error instanceof UndeclaredInput) this.#handlers.undeclared?.(method, params, context);
       if (error instanceof InputFailure) throw error;
       if (error instanceof InputDeclined) throw new InputFailure('declined', error.message, error);
       throw new InputFailure('failed', `The handler of ${method} failed`, error);
@@ -170,9 +180,7 @@ export class InputResponder {
   }
 
   #need(ability: Ability, handler: unknown): void {
-    if (handler === undefined) {
-      throw new InputFailure('unavailable', `This client has no ${ability.replace('.', ' by ')}`);
-    }
+    if (handler === undefined) throw new UndeclaredInput(ability);
   }
 }
 

@@ -3,10 +3,12 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import type { InputHandlers } from '../../src/client/index.ts';
+import { createGateway, type GatewayOptions, type UpstreamConfig } from '../../src/gateway/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import { WireError } from '../../src/protocol/errors.ts';
 import { useClosers } from '../support/closers.ts';
-import { clientOf, gatewayOf } from './fixture.ts';
+import { clientOf, gatewayConfig, gatewayOf, upstream } from './fixture.ts';
+import { scriptedUpstream } from './scripted-upstream.ts';
 
 const closers = useClosers(afterEach);
 const revisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'] as const;
@@ -82,7 +84,8 @@ describe.each(revisions.flatMap((up) => revisions.map((down) => [up, down] as co
         expect(result.isError).toBe(true);
         // A server learns which field the client does not have.
         if (kind === 'several' && up > '2025-06-18' && down === '2025-06-18') expect(text).toContain('(colours)');
-        // The link is not lost where the upstream could ask for it during the call.
+        // What it wanted is not lost where the upstream could ask for it during the call.
+        if (kind === 'form' && !cannotAsk.form.includes(up) && up !== '2026-07-28') expect(text).toContain('Name?');
         if (kind === 'url' && up === '2025-11-25') expect(text).toContain('https://a.example/in');
       }
     });
@@ -145,6 +148,49 @@ test('an upstream is not asked for more than the configuration allows', async ()
   expect((await client.callTool('one__form')).isError).toBe(true);
   expect((await client.callTool('one__roots')).isError).toBe(true);
   expect(await client.callTool('one__sample')).toMatchObject({ content: [{ text: 'sample: m' }] });
+});
+
+describe('the result of a tool names what its server wanted', () => {
+  const done = { content: [{ type: 'text', text: 'done without' }] };
+
+  /** The server asks for two kinds of input whatever was declared, and returns a result that does not mention them. */
+  async function callAsking(revision: string, given: Partial<UpstreamConfig>, options: GatewayOptions = {}) {
+    const { target } = scriptedUpstream(async ({ id }, side) => {
+      const requestedSchema = { type: 'object', properties: {} };
+      await side.request('q1', 'elicitation/create', { message: 'Your name?', requestedSchema });
+      await side.request('q2', 'sampling/createMessage', { messages: [], maxTokens: 1 });
+      side.send({ id, result: done });
+    });
+    const config = gatewayConfig([upstream('one', { revision: '2025-11-25', ...given })]);
+    const gateway = createGateway(config, { logger: false, target: () => target, ...options });
+    closers.push(() => gateway.close());
+    const client = await clientOf(closers, gateway.server, {
+      revision,
+      handlers: revision < '2025-06-18' ? {} : handlers,
+    });
+    return client.callTool('one__work');
+  }
+  const named = [
+    { text: 'done without' },
+    {
+      text: expect.stringMatching(
+        /The server one needs input of the user: Your name\?; a response of the client.s model/,
+      ),
+    },
+  ];
+
+  test('to a client that is too old', async () => {
+    expect((await callAsking('2025-03-26', {})).content).toMatchObject(named);
+  });
+
+  test('where the configuration does not allow it', async () => {
+    expect((await callAsking('2026-07-28', { asks: [] })).content).toMatchObject(named);
+  });
+
+  test('where too many calls wait for input', async () => {
+    const { content } = await callAsking('2026-07-28', {}, { heldCalls: { maxPerPrincipal: 0 } });
+    expect(content).toMatchObject(named);
+  });
 });
 
 test('a client without folders gets those of the configuration', async () => {

@@ -3,6 +3,7 @@
 
 import { ClientError } from '../../client/index.ts';
 import type { Context } from '../../engine/context.ts';
+import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import { cleanText, textLimits } from '../../protocol/hygiene.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
@@ -119,7 +120,19 @@ function missingCapabilities(error: unknown): Record<string, unknown> | undefine
   return isObject(required) ? required : {};
 }
 
-export function linksText(slug: string, links: readonly Link[]): string {
+/** What a server wanted that the client could not be asked for, for the result of the tool. */
+export function notAskedText(slug: string, requests: readonly InputRequest[]): string {
+  const links = requests.filter((request) => request.kind === 'elicitUrl');
+  const others = requests.filter(({ kind }) => kind !== 'elicitUrl').map(describeInputRequest);
+  return [
+    ...(links.length === 0 ? [] : [linksText(slug, links)]),
+    ...(others.length === 0
+      ? []
+      : [`The server ${slug} needs ${others.join('; ')}. This client could not be asked for it.`]),
+  ].join('\n');
+}
+
+function linksText(slug: string, links: readonly Link[]): string {
   const pages = links.map(({ message, url }) => `${cleanText(message)}\n${url}`).join('\n');
   return `The server ${slug} needs the user to open a page first, then call the tool again:\n${pages}`;
 }

@@ -2,13 +2,11 @@
 
 import type { ToolCallOptions } from '../../client/index.ts';
 import type { Context } from '../../engine/context.ts';
-import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import { RelayedResult } from '../../engine/relayed-result.ts';
 import type { Completion, CompletionRef, PromptResult, ReadResult, Tool, ToolResult } from '../../protocol/model.ts';
 import { overrideArguments } from '../names/index.ts';
 import type { UpstreamConnection } from '../upstreams/connection.ts';
-import { linksText, toolFailure, toWireError } from './failures.ts';
-import type { Link } from './phases.ts';
+import { notAskedText, toolFailure, toWireError } from './failures.ts';
 import { type Relayed, type RelayedRequest, type RelayTarget, relay } from './relay.ts';
 import type { RelayOptions } from './relay-call.ts';
 import {
@@ -71,9 +69,8 @@ class ToolRequest implements RelayedRequest<ToolResult, ToolResult> {
     const { upstream, expose } = this.#target;
     const mapped = mapToolResult(value, expose);
     const clean = withPlainMeta(mapped);
-    const links = linksIn(call.unavailable);
-    if (links !== undefined) {
-      const note = { type: 'text', text: linksText(upstream.slug, links) } as const;
+    if (call.unavailable.length > 0) {
+      const note = { type: 'text', text: notAskedText(upstream.slug, call.unavailable) } as const;
       return new RelayedResult({ ...clean, content: [...clean.content, note] });
     }
     const { resultText: text } = call;
@@ -92,13 +89,6 @@ class ToolRequest implements RelayedRequest<ToolResult, ToolResult> {
     upstream.failed(error);
     return toolFailure(error, upstream.config, ctx);
   }
-}
-
-/** The pages that the user could not be asked to open; undefined if there are none. */
-function linksIn(unavailable: readonly InputRequest[]): Link[] | undefined {
-  if (unavailable.length === 0) return undefined;
-  const links = unavailable.flatMap((request) => (request.kind === 'elicitUrl' ? [request] : []));
-  return links.length === 0 ? undefined : links;
 }
 
 function failure(text: string): ToolResult {

@@ -38,6 +38,8 @@ export interface CallTarget {
 }
 
 const none: readonly InputRequest[] = [];
+/** Input requests that a result names; stops an upstream that repeats them from making it longer and longer. */
+const maxUnavailable = 10;
 const repeatable: RelayOptions = { isRepeatable: true };
 
 /** How a request is sent. */
@@ -262,9 +264,22 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     }
   }
 
+  notAsked(request: InputRequest): void {
+    if (this.unavailable.length < maxUnavailable) this.unavailable = [...this.unavailable, request];
+  }
+
+  #newHold(request: InputRequest): HeldCall {
+    try {
+      return this.#held.add(this);
+    } catch (error) {
+      this.notAsked(request);
+      throw error;
+    }
+  }
+
   async ask(request: InputRequest, signal: AbortSignal): Promise<unknown> {
     if (!canAsk(this.asks, request)) {
-      this.unavailable = [...this.unavailable, request];
+      this.notAsked(request);
       throw new InputFailure('unavailable', `The client cannot be asked for ${describeInputRequest(request)}`);
     }
     this.hasAsked = true;
@@ -272,7 +287,7 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     const named = this.#namesServer ? withServerName(request, this.#config.slug) : request;
     if (this.ctx.inputEndsRun) {
       const isFirst = this.hold === undefined;
-      this.hold ??= this.#held.add(this);
+      this.hold ??= this.#newHold(request);
       const response = this.hold.ask(named, signal);
       if (isFirst) this.onHeld?.(this.hold);
       return response;

@@ -27,6 +27,8 @@ export interface UpstreamCall {
   readonly hasAsked: boolean;
   /** Passes an input request of the upstream on. Rejects with an `InputFailure`. */
   ask(request: InputRequest, signal: AbortSignal): Promise<unknown>;
+  /** The upstream wanted this input, and the caller cannot be asked for it. */
+  notAsked(request: InputRequest): void;
   log(message: LogMessage): void;
   /** The user has finished at the URL of an input request with this id. */
   elicitationCompleted(id: string): void;

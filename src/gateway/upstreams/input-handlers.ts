@@ -3,7 +3,7 @@
 import { type InputContext, InputFailure, type InputHandlers } from '../../client/index.ts';
 import type { ElicitResult, Root, SamplingResult } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
-import { formRequest, rootsRequest, samplingRequest, urlRequest } from '../relays/input-request.ts';
+import { decodeInputRequest, formRequest, rootsRequest, samplingRequest, urlRequest } from '../relays/input-request.ts';
 import type { Asks, UpstreamCall, UpstreamSession } from './contract.ts';
 
 /** The calls in flight on a connection, as far as input requests need them. */
@@ -39,6 +39,11 @@ export function inputHandlers({ asks: allowed, roots }: UpstreamConfig, asks: As
     return found;
   };
   return {
+    undeclared: (method, params, context) => {
+      const call = calls.find(context);
+      const request = decodeInputRequest({ method, params });
+      if (call !== undefined && call !== 'ambiguous' && request !== undefined) call.notAsked(request);
+    },
     ...(allowed.includes('elicitation') &&
       asks.form && {
         elicit: ({ message, schema }, context) =>
