@@ -95,3 +95,20 @@ test('null instead of optional members is as if they were absent', async () => {
     expect((await client.callTool('one__work')).content).toMatchObject([{ type: 'text', text: 'fine' }]);
   }
 });
+
+test('a result with structured content only is JSON text for clients of revisions that have none', async () => {
+  let result: Fields = {};
+  const gateway = returning(() => result);
+  for (const revision of ['2024-11-05', '2025-03-26']) {
+    const client = await clientOf(closers, gateway.server, { revision });
+    for (result of [{ content: [], structuredContent: { a: 1 } }, { structuredContent: { a: 1 } }]) {
+      expect((await client.callTool('one__work')).content).toEqual([{ type: 'text', text: '{"a":1}' }]);
+    }
+    // The server's own text is all that it wants to be shown.
+    result = { content: [{ type: 'text', text: 'one' }], structuredContent: { a: 1 } };
+    expect((await client.callTool('one__work')).content).toEqual([{ type: 'text', text: 'one' }]);
+  }
+  const client = await clientOf(closers, gateway.server, { revision: '2025-11-25' });
+  result = { content: [], structuredContent: { a: 1 } };
+  expect(await client.callTool('one__work')).toEqual(result);
+});

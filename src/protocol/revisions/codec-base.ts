@@ -5,7 +5,7 @@ import type { Ability } from '../abilities.ts';
 import { type ErrorKind, errorRows, type WireError } from '../errors.ts';
 import { isObject, notificationText } from '../json-rpc.ts';
 import { metaKeys } from '../meta.ts';
-import type { CacheHint, Meta, RequestId, ToolResult } from '../model.ts';
+import type { CacheHint, Content, Meta, RequestId, ToolResult } from '../model.ts';
 import type { ResolvedRules } from '../rules.ts';
 import type { ChangeNotification, Codec, ListItemTypes } from './codec.ts';
 import {
@@ -79,7 +79,7 @@ export function createCodec(dialect: Dialect, rules: ResolvedRules, envelope: En
     // Rules that change how results are encoded apply to those of other servers, too.
     passOn: flat || rules.explicitIsErrorFalse ? () => undefined : envelope.passOn,
     toolResult(result, outputSchema) {
-      let fields = `"content":${contentText(result.content, dialect, flat)}`;
+      let fields = `"content":${contentText(shownContent(result, dialect), dialect, flat)}`;
       if (result.structuredContent !== undefined) fields += structuredText(result, outputSchema, dialect);
       fields += result.isError === true ? ',"isError":true' : success;
       return close(fields, result._meta, undefined);
@@ -154,6 +154,12 @@ function knows(ability: Ability, dialect: Dialect): boolean {
   if (ability === 'elicitation.form') return dialect.elicitation !== 'none';
   if (ability === 'elicitation.url') return dialect.elicitation === 'full';
   return ability !== 'sampling.tools' || dialect.samplingTools;
+}
+
+/** The content; for a revision without structured results their JSON, if there is nothing else. */
+function shownContent({ content, structuredContent }: ToolResult, dialect: Dialect): readonly Content[] {
+  if (structuredContent === undefined || content.length > 0 || dialect.structured !== 'none') return content;
+  return [{ type: 'text', text: JSON.stringify(structuredContent) ?? 'null' }];
 }
 
 function structuredText(result: ToolResult, outputSchema: Schema | undefined, dialect: Dialect): string {
