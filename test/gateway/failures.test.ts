@@ -223,7 +223,7 @@ test('with isolation, processes are limited: an idle one is stopped, and if all 
   const { signal } = stop;
   const busy = [second.callTool('one__hang', {}, { signal }), third.callTool('one__hang', {}, { signal })];
   await expect.poll(() => gateway.status()[0]?.inFlight).toBe(2);
-  expect(await text(first, 'one__pid')).toMatch(/all 2 connections are in use/);
+  expect(await text(first, 'one__pid')).toMatch(/all 2 processes are in use/);
   stop.abort();
   await Promise.allSettled(busy);
 });

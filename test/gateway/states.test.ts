@@ -6,7 +6,8 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { createGateway, type Gateway, type GatewayOptions, type UpstreamConfig } from '../../src/gateway/index.ts';
 import { useClosers } from '../support/closers.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { gatewayConfig, upstream } from './fixture.ts';
+import { clientOf, gatewayConfig, upstream } from './fixture.ts';
+import { httpUpstream } from './http-upstream.ts';
 
 const closers = useClosers(afterEach);
 const script = join(import.meta.dirname, 'servers/faulty.mjs');
@@ -58,4 +59,22 @@ test('it is tried every minute, until the gateway is closed', async () => {
   await gateway.close();
   await vi.advanceTimersByTimeAsync(300_000);
   expect(starts).toBe(3 * first);
+});
+
+test('more callers than maxProcesses can use a server over HTTP at a time, each with a connection of its own', async () => {
+  const server = await httpUpstream(closers);
+  let answer: () => void = () => {};
+  server.answer = new Promise((resolve) => (answer = resolve));
+  const entry = { url: server.url };
+  const gateway = gatewayWith(
+    upstream('one', { entry, isolation: 'session', maxProcesses: 2, revision: '2025-06-18' }),
+  );
+  const clients = await Promise.all(
+    Array.from({ length: 3 }, () => clientOf(closers, gateway.server, { revision: '2025-11-25' })),
+  );
+  const calls = clients.map((client) => client.callTool('one__work'));
+  await expect.poll(() => server.calls).toBe(3);
+  answer();
+  for (const call of calls) expect((await call).isError).toBeUndefined();
+  expect(server.requests.filter((method) => method === 'initialize').length).toBeGreaterThanOrEqual(3);
 });

@@ -280,16 +280,17 @@ export class UpstreamConnections {
     }
   }
 
-  /** At the limit, closes the idle connection that was used least recently. */
+  /** At the limit of processes, closes the idle connection that was used least recently. */
   #makeRoom(): void {
-    const { maxProcesses, isolation } = this.#config;
-    if (isolation === 'shared' || this.#slots.size < maxProcesses) return;
+    const { maxProcesses, isolation, entry } = this.#config;
+    if (isolation === 'shared' || entry.command === undefined) return;
+    if (this.#slots.size + this.#retired.size < maxProcesses) return;
     const idle = [...this.#slots.values()]
       .filter(({ connection }) => connection.open !== undefined && connection.isIdle)
       .sort((a, b) => a.connection.lastUsedMs - b.connection.lastUsedMs);
     const [oldest] = idle;
     if (oldest === undefined) {
-      throw this.#unavailable(`all ${maxProcesses} connections are in use (maxProcesses); try again later`, 1_000);
+      throw this.#unavailable(`all ${maxProcesses} processes are in use (maxProcesses); try again later`, 1_000);
     }
     this.#slots.delete(oldest.connection.key);
     void this.#close(oldest, closeGraceMs);
