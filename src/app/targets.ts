@@ -112,7 +112,7 @@ async function expandEntry(name: string, written: unknown): Promise<ServerEntry>
   const { value: complete, missing } = await withSecrets(written, async (secret) => {
     const found = await inputs.findSecret(secret);
     // A secret is used as it is: what looks like a variable in it is not expanded.
-    return found.ok ? { ok: true, value: found.value.replaceAll('${', '$${') } : found;
+    return found.ok ? { ok: true, value: found.value.replaceAll('${', () => '$${') } : found;
   });
   const [lacking] = missing;
   if (lacking !== undefined) throw new UsageError(`The server ${name} ${lacking.why}`);
