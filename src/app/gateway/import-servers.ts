@@ -2,6 +2,8 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type { ServerEntry } from '../../client/index.ts';
+import { headerKeys } from '../../gateway/config/entry-values.ts';
 import { filterOfClient, timeoutOfClient } from '../../gateway/config/other-keys.ts';
 import { decodeEntry } from '../../gateway/config/server-entry.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
@@ -13,6 +15,7 @@ import { thisPlatform } from '../config/folders.ts';
 import { makeFolder } from '../make-folder.ts';
 import { UsageError } from '../usage-error.ts';
 import { inputsNeededBy, writtenInputs } from './inputs.ts';
+import { secretsIn } from './secrets.ts';
 
 /** The servers of a client, as the gateway reads them. */
 export interface ImportedServers {
@@ -73,12 +76,23 @@ function neutralEntry(written: unknown, client: string): unknown {
   const neutral = {
     ...(known === undefined ? {} : { type: known }),
     ...rest,
+    ...withSecretsKept(written, rest),
     ...(isDisabled(written) ? { disabled: true } : {}),
     ...(Object.keys(options).length === 0 ? {} : { mooring: options }),
   };
   if (client !== 'gemini') return neutral;
   // Gemini CLI replaces $NAME, which other files do not.
   return JSON.parse(JSON.stringify(neutral).replace(/(?<![$\\])\$([A-Za-z_][A-Za-z0-9_]*)/g, '$${$1}'));
+}
+
+/** Variables and headers with the secrets that they name, which are looked up when the gateway starts. */
+function withSecretsKept(written: unknown, entry: ServerEntry): object {
+  const kept: { env?: Record<string, unknown>; headers?: Record<string, unknown> } = {};
+  for (const { path, name: secret } of secretsIn(written)) {
+    const key = headerKeys.some((each) => each === path[0]) ? 'headers' : 'env';
+    if (path[0] !== 'mooring') kept[key] = { ...entry[key], ...kept[key], [path.at(-1) as string]: { secret } };
+  }
+  return kept;
 }
 
 /** The text of the file for the gateway. */
