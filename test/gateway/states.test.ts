@@ -1,13 +1,21 @@
 // The states of upstreams: when a server counts as usable, and how it comes back.
 
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { createGateway, type Gateway, type GatewayOptions, type UpstreamConfig } from '../../src/gateway/index.ts';
+import type { Client } from '../../src/client/index.ts';
+import {
+  createGateway,
+  type Gateway,
+  type GatewayOptions,
+  type UpstreamConfig,
+  type UpstreamStatus,
+} from '../../src/gateway/index.ts';
+import { Pins } from '../../src/gateway/pins/index.ts';
 import { useClosers } from '../support/closers.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { clientOf, gatewayConfig, upstream } from './fixture.ts';
-import { httpUpstream } from './http-upstream.ts';
+import { type HttpUpstream, httpUpstream } from './http-upstream.ts';
 
 const closers = useClosers(afterEach);
 const script = join(import.meta.dirname, 'servers/faulty.mjs');
@@ -21,6 +29,13 @@ function gatewayWith(config: UpstreamConfig, options: GatewayOptions = {}): Gate
   closers.push(() => gateway.close());
   return gateway;
 }
+
+const sessionClient = (gateway: Gateway): Promise<Client> =>
+  clientOf(closers, gateway.server, { revision: '2025-11-25' });
+
+/** A required server over HTTP. */
+const remote = ({ url }: HttpUpstream, given: Partial<UpstreamConfig> = {}): UpstreamConfig =>
+  upstream('one', { entry: { url }, revision: '2025-06-18', required: true, ...given });
 
 const oneTry = { minMs: 1, maxMs: 1, tries: 1, withinMs: 60_000 };
 
@@ -65,16 +80,98 @@ test('more callers than maxProcesses can use a server over HTTP at a time, each 
   const server = await httpUpstream(closers);
   let answer: () => void = () => {};
   server.answer = new Promise((resolve) => (answer = resolve));
-  const entry = { url: server.url };
-  const gateway = gatewayWith(
-    upstream('one', { entry, isolation: 'session', maxProcesses: 2, revision: '2025-06-18' }),
-  );
-  const clients = await Promise.all(
-    Array.from({ length: 3 }, () => clientOf(closers, gateway.server, { revision: '2025-11-25' })),
-  );
+  const gateway = gatewayWith(remote(server, { isolation: 'session', maxProcesses: 2 }));
+  const clients = await Promise.all(Array.from({ length: 3 }, () => sessionClient(gateway)));
   const calls = clients.map((client) => client.callTool('one__work'));
   await expect.poll(() => server.calls).toBe(3);
   answer();
   for (const call of calls) expect((await call).isError).toBeUndefined();
   expect(server.requests.filter((method) => method === 'initialize').length).toBeGreaterThanOrEqual(3);
+});
+
+test('a server over HTTP that cannot be reached is down until a call or the next attempt reaches it', async () => {
+  const server = await httpUpstream(closers);
+  const gateway = gatewayWith(remote(server), { retryDownMs: 100 });
+  const client = await clientOf(closers, gateway.server);
+  await client.callTool('one__work');
+  await server.stop();
+  expect((await client.callTool('one__work')).isError).toBe(true);
+  await expect.poll(() => gateway.status()[0]?.state).toBe('down');
+  expect(gateway.isReady).toBe(false);
+  await server.start();
+  await expect.poll(() => gateway.status()[0]?.state, { timeout: 5_000 }).toBe('ready');
+  expect(gateway.isReady).toBe(true);
+  expect((await client.callTool('one__work')).isError).toBeUndefined();
+});
+
+test('after it was down, the lists of a server are read before the next call', async () => {
+  const server = await httpUpstream(closers);
+  const gateway = gatewayWith(remote(server));
+  const client = await clientOf(closers, gateway.server);
+  await client.callTool('one__work');
+  await server.stop();
+  await client.callTool('one__work');
+  await expect.poll(() => gateway.status()[0]?.state).toBe('down');
+  await server.start();
+  server.requests.length = 0;
+  expect((await client.callTool('one__work')).isError).toBeUndefined();
+  expect(server.requests.indexOf('tools/list')).toBeLessThan(server.requests.indexOf('tools/call'));
+  expect(gateway.status()[0]?.state).toBe('ready');
+});
+
+test('a server that wants other credentials later needs a login, until it accepts a call', async () => {
+  const server = await httpUpstream(closers);
+  const gateway = gatewayWith(remote(server));
+  const client = await clientOf(closers, gateway.server);
+  await client.callTool('one__work');
+  server.needsLogin = true;
+  expect((await client.callTool('one__work')).isError).toBe(true);
+  expect(gateway.status()[0]?.state).toBe('needs-login');
+  expect(gateway.isReady).toBe(false);
+  server.needsLogin = false;
+  expect((await client.callTool('one__work')).isError).toBeUndefined();
+  expect(gateway.status()[0]?.state).toBe('ready');
+});
+
+test('a connection that cannot be opened does not make a server down while another is open', async () => {
+  const program = join(temporaryFolder(), 'program.mjs');
+  copyFileSync(script, program);
+  const entry = { command: process.execPath, args: [program] };
+  const given = { entry, isolation: 'session', required: true, restart: oneTry, revision: '2025-06-18' } as const;
+  const states: UpstreamStatus[] = [];
+  const gateway = gatewayWith(upstream('one', given), { retryDownMs: 200, onState: (each) => states.push(each) });
+  const [first, second, third] = await Promise.all([1, 2, 3].map(() => sessionClient(gateway)));
+  const works = async (client: Client | undefined): Promise<boolean> =>
+    (await client?.callTool('one__pid'))?.isError !== true;
+  expect(await works(first)).toBe(true);
+  rmSync(program);
+  expect(await works(second)).toBe(false);
+  expect(states).toContainEqual(
+    expect.objectContaining({ state: 'degraded', reason: expect.stringContaining('program.mjs') }),
+  );
+  expect(states.map(({ state }) => state)).not.toContain('down');
+  expect(gateway.isReady).toBe(true);
+  expect(await works(first)).toBe(true);
+  copyFileSync(script, program);
+  await expect.poll(() => gateway.status()[0]?.state, { timeout: 5_000 }).toBe('ready');
+  expect(await works(third)).toBe(true);
+  // Each session has its own process, and none of them was started again.
+  expect(gateway.status()[0]).toMatchObject({ restarts: 0 });
+});
+
+test('a server whose new tools are not accepted yet is ready, and says how many are withheld', async () => {
+  const server = await httpUpstream(closers);
+  const pins = new Pins({ file: join(temporaryFolder(), 'pins.json') });
+  const gateway = gatewayWith(remote(server, { newTools: 'hold' }), { pins });
+  await gateway.readLists();
+  expect(gateway.status()[0]).toMatchObject({ state: 'ready', withheldTools: 1 });
+});
+
+test('a server with a process for each call is idle between calls', async () => {
+  const entry = { command: process.execPath, args: [script] };
+  const gateway = gatewayWith(upstream('one', { entry, isolation: 'call', revision: '2025-06-18' }));
+  const client = await clientOf(closers, gateway.server);
+  await client.callTool('one__pid');
+  await client.callTool('one__pid');
+  await expect.poll(() => gateway.status()[0]).toMatchObject({ state: 'idle', connections: 0, restarts: 0 });
 });

@@ -49,8 +49,8 @@ export class UpstreamConnection implements CallFinder {
   #users = 0;
   /** Calls can be sent at once. Otherwise its lists are read first: its server may be another one, or not be there any more. */
   isReady = false;
-  /** How often the client lost it; lists that were read before do not count any more. */
-  losses = 0;
+  /** How often it had to be checked again; lists whose reading began before do not count. */
+  checks = 0;
   /** Its lists are being read. */
   reading: Promise<void> | undefined;
   /** No new calls: another connection replaces it. */
@@ -75,6 +75,20 @@ export class UpstreamConnection implements CallFinder {
 
   opened(client: Client): void {
     this.#client = client;
+  }
+
+  /** The server announces changes of all its lists. */
+  get announcesChanges(): boolean {
+    const { client } = this;
+    return (['tools', 'prompts', 'resources'] as const).every(
+      (kind) => client.capabilities[kind] === undefined || client.announces(kind),
+    );
+  }
+
+  /** Before the next call, its lists are read. */
+  mustBeChecked(): void {
+    this.isReady = false;
+    this.checks++;
   }
 
   get inFlight(): number {

@@ -25,9 +25,9 @@ export interface ConnectionsEvents {
   /** The client lost a connection and opens it again when it is needed, or has done so. */
   interrupted(connection: UpstreamConnection): void;
   restored(connection: UpstreamConnection): void;
-  /** The last connection was closed because it was idle. */
+  /** The last connection was closed because it was not needed any more. */
   idle(): void;
-  unresponsive(): void;
+  unresponsive(connection: UpstreamConnection): void;
   listChanged(connection: UpstreamConnection): void;
   resourceUpdated(uri: string, connection: UpstreamConnection): void;
   /** Something that is not a valid message. */
@@ -181,7 +181,7 @@ export class UpstreamConnections {
       {
         idle: (idle) => this.#becameIdle(idle),
         unresponsive: (each) => {
-          this.#events.unresponsive();
+          this.#events.unresponsive(each);
           this.retire(each);
         },
         resourceUpdated: (uri, each) => this.#events.resourceUpdated(uri, each),
@@ -302,20 +302,22 @@ export class UpstreamConnections {
     if (slot?.connection !== connection || connection.open === undefined || !connection.isIdle) return;
     const { isolation, idleMs, start, entry } = this.#config;
     if (isolation === 'call') {
-      this.#slots.delete(connection.key);
-      void this.#close(slot, closeGraceMs);
+      this.#closeIdle(slot);
       return;
     }
     const isKept = idleMs === 0 || start === 'eager' || (isolation === 'shared' && entry.command === undefined);
     this.#stopIdleTimer(slot);
     if (isKept) return;
     slot.idleTimer = setTimeout(() => {
-      if (!connection.isIdle || this.#slots.get(connection.key) !== slot) return;
-      this.#slots.delete(connection.key);
-      void this.#close(slot, closeGraceMs);
-      if (this.#slots.size === 0) this.#events.idle();
+      if (connection.isIdle && this.#slots.get(connection.key) === slot) this.#closeIdle(slot);
     }, idleMs);
     slot.idleTimer.unref();
+  }
+
+  #closeIdle(slot: Slot): void {
+    this.#slots.delete(slot.connection.key);
+    void this.#close(slot, closeGraceMs);
+    if (this.#slots.size === 0) this.#events.idle();
   }
 
   #stopIdleTimer(slot: Slot): void {

@@ -69,13 +69,14 @@ export type UpstreamStateName =
   | 'idle'
   | 'starting'
   | 'ready'
-  /** Connected, but it does not respond, sends invalid messages, or its lists could not be read again. */
+  /**
+   * Connected, but it does not respond, sends invalid messages, or its lists could not be read again; or one of its connections
+   * could not be opened while others are.
+   */
   | 'degraded'
   | 'needs-login'
   /** It cannot be connected to. */
-  | 'down'
-  /** Its tools are withheld until they are accepted. */
-  | 'held';
+  | 'down';
 
 /** The state of an upstream, for operators and monitoring. */
 export interface UpstreamStatus {
@@ -86,7 +87,7 @@ export interface UpstreamStatus {
   readonly since: string;
   readonly reason?: string;
   readonly revision?: string;
-  /** How often it was started again after it had ended. */
+  /** How often a connection was opened again after it had ended, not responded or been restarted. */
   readonly restarts: number;
   /** Calls that are not answered yet, those in `queued` included. */
   readonly inFlight: number;
@@ -97,6 +98,8 @@ export interface UpstreamStatus {
   readonly p99Ms?: number;
   readonly pid?: number;
   readonly connections: number;
+  /** How many of its tools may not be used until they are accepted; absent if all may. */
+  readonly withheldTools?: number;
   /** Output of the process that is not a message. */
   readonly noise?: string;
   /** How many of its messages were not valid; absent if all were. */

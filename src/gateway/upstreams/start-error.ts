@@ -28,6 +28,11 @@ export function needsLogin(error: unknown): boolean {
   return error.name === 'AuthError' || (error instanceof ClientError && error.code === 'unauthorized');
 }
 
+/** No connection to the upstream could be opened. */
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof ClientError && (error.code === 'connect-failed' || error.code === 'connect-timeout');
+}
+
 /** What failed, for operators. Secrets in URLs are left out. */
 export function messageOf(error: unknown): string {
   // Its own message is for callers, and says less.

@@ -8,22 +8,21 @@ import type { UpstreamLists } from '../contract.ts';
 import type { ConnectSettings } from './connect-options.ts';
 import type { UpstreamConnection } from './connection.ts';
 import { UpstreamConnections } from './connections.ts';
-import type { UpstreamCall, UpstreamListener, UpstreamStateName, UpstreamStatus } from './contract.ts';
-import { InvalidMessages } from './invalid-messages.ts';
+import type { UpstreamCall, UpstreamListener, UpstreamStatus } from './contract.ts';
 import { KnownLists, type ListSettings } from './known-lists.ts';
-import { Latencies } from './latencies.ts';
 import { ListRefresh } from './list-refresh.ts';
 import { readLists } from './read-lists.ts';
 import { ResourceFollowers } from './resource-followers.ts';
 import { defaultRetryDownMs } from './restart-policy.ts';
-import { messageOf, needsLogin, UpstreamUnavailable } from './start-error.ts';
+import { isUnreachable, messageOf, needsLogin, UpstreamUnavailable } from './start-error.ts';
+import { UpstreamRecord } from './upstream-record.ts';
+import { UpstreamState } from './upstream-state.ts';
 
 export interface UpstreamSettings extends ConnectSettings, ListSettings {}
 
 /** Which connection a caller uses, by isolation. */
 type CallerKeys = Pick<UpstreamCall, 'sessionKey' | 'principalKey'>;
 
-const stderrTail = 4_096;
 const invalidParams = -32602;
 /** How often the lists of a connection are read for one call that waits; stops a server that loses every session. */
 const maxChecks = 3;
@@ -36,20 +35,9 @@ export class Upstream {
   readonly #refresh: ListRefresh;
   /** The resources whose changes clients follow. */
   readonly followers: ResourceFollowers;
-  #state: UpstreamStateName;
-  #since = new Date();
-  #reason: string | undefined;
-  #revision: string | undefined;
-  #restarts = 0;
-  #wasReady = false;
-  #noise: string | undefined;
-  readonly #latencies = new Latencies();
-  readonly #invalid = new InvalidMessages(() => this.#countedInvalid());
-  #isAmbiguous = false;
-  #stderr = '';
+  readonly #state: UpstreamState;
+  readonly #record = new UpstreamRecord(() => this.#countedInvalid());
   readonly #lists: KnownLists;
-  #retryTimer: ReturnType<typeof setTimeout> | undefined;
-  #isClosed = false;
   /** Why they could not be read the last time. */
   #listFailure: string | undefined;
 
@@ -57,33 +45,42 @@ export class Upstream {
     this.config = config;
     this.#settings = settings;
     this.#listener = listener;
-    this.#state = config.disabled ? 'disabled' : 'idle';
+    this.#state = new UpstreamState(config.disabled, settings.retryDownMs ?? defaultRetryDownMs, {
+      changed: () => this.#listener.stateChanged(this.status),
+      retry: () => {
+        this.#connections.allowStart();
+        this.#refresh.now().catch(() => {});
+      },
+    });
     this.#connections = new UpstreamConnections(config, settings, {
       starting: () => {
-        if (this.#connections.anyOpen === undefined) this.#enter('starting');
+        if (this.#connections.anyOpen === undefined) this.#state.enter('starting');
       },
       opened: (connection) => this.#opened(connection),
       startFailed: (error, isOver) => this.#startFailed(error, isOver),
       lost: (connection, error) => this.#lost(connection, error),
       interrupted: (connection) => {
-        connection.losses++;
-        if (this.#lists.mustBeCompared) connection.isReady = false;
+        if (this.#lists.mustBeCompared) connection.mustBeChecked();
       },
       restored: (connection) => void this.#read(connection).catch(() => {}),
       idle: () => {
+        this.#record.idle();
         this.#refresh.idle();
-        this.#enter('idle');
+        this.#state.enter('idle');
       },
-      unresponsive: () => this.#enter('degraded', 'it does not respond'),
+      unresponsive: (connection) => {
+        this.#record.ended(connection);
+        this.#state.enter('degraded', 'it does not respond');
+      },
       listChanged: () => this.#refresh.soon(),
       resourceUpdated: (uri, { owner }) => this.#listener.resourceUpdated(uri, owner),
       unexpected: (what, kind) => {
-        this.#noise ??= what;
-        if (kind === 'message') this.#invalid.add();
+        this.#record.noise ??= what;
+        if (kind === 'message') this.#record.invalid.add();
       },
-      answered: (durationMs) => this.#latencies.add(durationMs),
+      answered: (durationMs) => this.#record.latencies.add(durationMs),
       ambiguous: () => {
-        this.#isAmbiguous = true;
+        this.#record.isAmbiguous = true;
       },
     });
     this.followers = new ResourceFollowers(this.#connections, settings.logger);
@@ -127,30 +124,21 @@ export class Upstream {
   }
 
   get status(): UpstreamStatus {
-    const { all } = this.#connections;
-    const pid = all.find(({ open }) => open?.pid !== undefined)?.open?.pid;
-    const stderr = all.find(({ open }) => (open?.stderr ?? '') !== '')?.open?.stderr ?? this.#stderr;
     return {
       name: this.config.name,
       slug: this.config.slug,
-      state: this.#state,
-      since: this.#since.toISOString(),
-      ...(this.#reason === undefined ? {} : { reason: this.#reason }),
-      ...(this.#revision === undefined ? {} : { revision: this.#revision }),
-      restarts: this.#restarts,
-      inFlight: all.reduce((sum, { inFlight }) => sum + inFlight, 0),
-      queued: all.reduce((sum, { inFlight, open }) => sum + (open === undefined ? inFlight : 0), 0),
-      ...this.#latencies.percentiles,
-      ...(pid === undefined ? {} : { pid }),
-      connections: all.filter(({ open }) => open !== undefined).length,
-      ...(this.#noise === undefined ? {} : { noise: this.#noise }),
-      ...(this.#invalid.total === 0 ? {} : { invalidMessages: this.#invalid.total }),
-      ...(this.#isAmbiguous ? { ambiguousInput: true } : {}),
-      ...(stderr === '' ? {} : { stderr: stderr.slice(-stderrTail) }),
+      ...this.#state.fields,
+      ...this.#record.fields(this.#connections.all),
+      ...(this.withheld.size === 0 ? {} : { withheldTools: this.withheld.size }),
     };
   }
 
   // Calls.
+
+  /** It has no process of ours. */
+  get #isRemote(): boolean {
+    return this.config.entry.command === undefined;
+  }
 
   /** The connection for a call, which counts as in flight until `end`; not a promise if the connection is ready. */
   begin(call: UpstreamCall): UpstreamConnection | Promise<UpstreamConnection> {
@@ -195,17 +183,22 @@ export class Upstream {
 
   /** A call has failed: its lists may be out of date, or what it sends may not be valid. */
   failed(error: unknown): void {
+    if (this.#isRemote) this.#remoteFailed(error);
     if (!(error instanceof ClientError)) return;
+    if (this.#isRemote && error.code === 'connection-lost') {
+      this.#checkAll();
+      this.#refresh.soon();
+    }
     // It rejected an item that is in its lists.
     if (error.serverError?.code === invalidParams) this.#refresh.soon();
-    if (error.code === 'invalid-result' || error.code === 'invalid-message') this.#invalid.add();
+    if (error.code === 'invalid-result' || error.code === 'invalid-message') this.#record.invalid.add();
   }
 
   #countedInvalid(): void {
-    if (this.#invalid.areTooMany) {
-      if (this.#state === 'ready')
-        this.#enter('degraded', `it sends messages that are not valid: ${this.#noise ?? 'results'}`);
-    } else if (this.#state === 'degraded') this.#enter('ready');
+    if (this.#record.invalid.areTooMany) {
+      if (this.#state.name === 'ready')
+        this.#state.enter('degraded', `it sends messages that are not valid: ${this.#record.noise ?? 'results'}`);
+    } else if (this.#state.name === 'degraded') this.#state.enter('ready');
   }
 
   /** The roots of a client have changed: notifies the upstream over the client's own connection. */
@@ -238,10 +231,10 @@ export class Upstream {
 
   /** Ends all connections; the next call opens a new one without a pause. */
   async restart(): Promise<void> {
-    clearTimeout(this.#retryTimer);
     this.#connections.forgetFailures();
+    for (const connection of this.#open) this.#record.ended(connection);
     await this.#connections.closeAll();
-    this.#enter('idle');
+    this.#state.enter('idle');
     if (this.config.disabled) return;
     this.followers.reopen();
     await this.#refresh.now().catch(() => {});
@@ -259,47 +252,62 @@ export class Upstream {
   }
 
   #stopTimers(): void {
-    this.#isClosed = true;
-    clearTimeout(this.#retryTimer);
+    this.#state.close();
     this.#refresh.close();
-    this.#invalid.close();
+    this.#record.invalid.close();
   }
 
   // Connections.
 
   #opened(connection: UpstreamConnection): void {
-    if (this.#wasReady) this.#restarts++;
-    this.#wasReady = true;
-    this.#revision = connection.client.revision;
+    this.#record.opened(connection);
     connection.isReady = !this.#lists.mustBeCompared;
-    this.#enter('ready');
+    this.#state.enter('ready');
     this.followers.opened(connection);
     // What was listed before may be out of date: a server may have changed since it was last connected.
     const isOnly = this.#connections.all.every((each) => each === connection || each.open === undefined);
-    if (isOnly) this.#refresh.opened(announcesChanges(connection));
+    if (isOnly) this.#refresh.opened(connection.announcesChanges);
   }
 
   #startFailed(error: unknown, isOver: boolean): void {
-    this.#rememberStderr(error);
-    if (needsLogin(error)) this.#enter('needs-login', messageOf(error));
-    else if (isOver) this.#isDown(messageOf(error));
-    else this.#enter('starting', messageOf(error));
+    this.#record.failed(error);
+    const reason = messageOf(error);
+    const isInUse = this.#connections.anyOpen !== undefined;
+    if (needsLogin(error)) {
+      if (!isInUse) this.#needsLogin(reason);
+    } else if (!isOver) {
+      if (!isInUse) this.#state.enter('starting', reason);
+    } else if (isInUse) this.#state.enterAndRetry('degraded', `a connection could not be opened: ${reason}`);
+    else this.#state.enterAndRetry('down', reason);
   }
 
-  /** It cannot be used now, and is tried again after a while. Not if a user has to sign in: that could open a browser each time. */
-  #isDown(reason: string | undefined): void {
-    this.#enter('down', reason);
-    clearTimeout(this.#retryTimer);
-    if (this.#isClosed) return;
-    this.#retryTimer = setTimeout(() => {
-      this.#connections.allowStart();
-      this.#refresh.now().catch(() => {});
-    }, this.#settings.retryDownMs ?? defaultRetryDownMs);
-    this.#retryTimer.unref();
+  /** A server without a process of ours does not end: what its requests show decides whether it can be used. */
+  #remoteFailed(error: unknown): void {
+    const isDown = isUnreachable(error);
+    // With a connection for each user, others may have signed in.
+    if (!isDown && (!needsLogin(error) || this.#open.length > 1)) return;
+    this.#checkAll();
+    if (isDown) this.#state.enterAndRetry('down', messageOf(error));
+    else this.#needsLogin(messageOf(error));
+  }
+
+  /** The server may be another one when it is back. */
+  #checkAll(): void {
+    for (const connection of this.#open) connection.mustBeChecked();
+  }
+
+  get #open(): readonly UpstreamConnection[] {
+    return this.#connections.all.filter(({ open }) => open !== undefined);
+  }
+
+  #needsLogin(reason: string): void {
+    // A user who has to sign in would get a page in the browser with every attempt.
+    if (this.config.auth.kind === 'oauth') this.#state.enter('needs-login', reason);
+    else this.#state.enterAndRetry('needs-login', reason);
   }
 
   #lost(connection: UpstreamConnection, error: Error | undefined): void {
-    this.#rememberStderr(error);
+    this.#record.ended(connection, error);
     this.#settings.logger?.warn('an upstream has ended', {
       server: this.slug,
       error: error?.message,
@@ -307,27 +315,11 @@ export class Upstream {
     });
     if (this.#connections.anyOpen === undefined) {
       this.#refresh.idle();
-      if (this.#connections.isDown) this.#isDown(error?.message);
-      else this.#enter('idle', error?.message);
+      if (this.#connections.isDown) this.#state.enterAndRetry('down', error?.message);
+      else this.#state.enter('idle', error?.message);
     }
     if (this.config.start === 'eager') this.start().catch(() => {});
     this.followers.reopen();
-  }
-
-  #rememberStderr(error: unknown): void {
-    const { stderr } = error as { readonly stderr?: unknown };
-    if (typeof stderr === 'string') this.#stderr = stderr;
-  }
-
-  #enter(state: UpstreamStateName, reason?: string): void {
-    if (this.#state === 'disabled') return;
-    const isChange = state !== this.#state || reason !== this.#reason;
-    this.#state = state;
-    this.#reason = reason;
-    if (state === 'ready') clearTimeout(this.#retryTimer);
-    if (!isChange) return;
-    this.#since = new Date();
-    this.#listener.stateChanged(this.status);
   }
 
   // Lists.
@@ -355,17 +347,19 @@ export class Upstream {
   }
 
   async #readOver(connection: UpstreamConnection): Promise<void> {
-    const { losses } = connection;
+    const { checks } = connection;
     const release = connection.keepOpen();
     try {
       const lists = await readLists(connection.client, { cache: 'bypass' });
       this.#listener.listsChanged(this.#lists.update(lists));
       this.#listFailure = undefined;
-      if (losses === connection.losses) connection.isReady = true;
-      if (this.#state === 'degraded' && !this.#invalid.areTooMany) this.#enter('ready');
+      if (checks === connection.checks) connection.isReady = true;
+      if (this.#state.name !== 'ready' && !this.#record.invalid.areTooMany) this.#state.enter('ready');
     } catch (error) {
       // The last lists stay, so items do not disappear with every failure.
-      if (this.#state === 'ready') this.#enter('degraded', `its lists could not be read: ${messageOf(error)}`);
+      if (this.#isRemote) this.#remoteFailed(error);
+      if (this.#state.name === 'ready')
+        this.#state.enter('degraded', `its lists could not be read: ${messageOf(error)}`);
       throw error;
     } finally {
       release();
@@ -378,10 +372,4 @@ export class Upstream {
     this.#listFailure = error;
     this.#settings.logger?.warn('the lists of an upstream could not be read', { server: this.slug, error });
   }
-}
-
-function announcesChanges({ client }: UpstreamConnection): boolean {
-  return (['tools', 'prompts', 'resources'] as const).every(
-    (kind) => client.capabilities[kind] === undefined || client.announces(kind),
-  );
 }

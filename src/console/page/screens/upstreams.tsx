@@ -18,7 +18,6 @@ const tones: Readonly<Record<string, Tone>> = {
   disabled: 'neutral',
   starting: 'accent',
   degraded: 'warning',
-  held: 'warning',
   'needs-login': 'warning',
   down: 'bad',
 };

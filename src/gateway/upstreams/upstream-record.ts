@@ -1,0 +1,68 @@
+// What is recorded about one upstream for its operators: its restarts, how long its calls take, and what it did wrong.
+
+import type { UpstreamConnection } from './connection.ts';
+import type { UpstreamStatus } from './contract.ts';
+import { InvalidMessages } from './invalid-messages.ts';
+import { Latencies } from './latencies.ts';
+
+const stderrTail = 4_096;
+
+type RecordedFields = Omit<UpstreamStatus, 'name' | 'slug' | 'state' | 'since' | 'reason' | 'withheldTools'>;
+
+export class UpstreamRecord {
+  readonly latencies = new Latencies();
+  readonly invalid: InvalidMessages;
+  /** Output that is not a message; the first is shown. */
+  noise: string | undefined;
+  isAmbiguous = false;
+  #revision: string | undefined;
+  #restarts = 0;
+  /** The keys of connections that have ended before they were not needed any more. */
+  readonly #ended = new Set<string>();
+  #stderr = '';
+
+  constructor(countedInvalid: () => void) {
+    this.invalid = new InvalidMessages(countedInvalid);
+  }
+
+  opened({ key, client }: UpstreamConnection): void {
+    if (this.#ended.delete(key)) this.#restarts++;
+    this.#revision = client.revision;
+  }
+
+  /** If another connection takes its place, that is a restart. */
+  ended({ key }: UpstreamConnection, error?: unknown): void {
+    this.#ended.add(key);
+    this.failed(error);
+  }
+
+  /** No connection is needed. */
+  idle(): void {
+    this.#ended.clear();
+  }
+
+  /** Remembers what a process that has ended wrote to stderr. */
+  failed(error: unknown): void {
+    const { stderr } = (error ?? {}) as { readonly stderr?: unknown };
+    if (typeof stderr === 'string') this.#stderr = stderr;
+  }
+
+  /** As operators see it. */
+  fields(all: readonly UpstreamConnection[]): RecordedFields {
+    const pid = all.find(({ open }) => open?.pid !== undefined)?.open?.pid;
+    const stderr = all.find(({ open }) => (open?.stderr ?? '') !== '')?.open?.stderr ?? this.#stderr;
+    return {
+      ...(this.#revision === undefined ? {} : { revision: this.#revision }),
+      restarts: this.#restarts,
+      inFlight: all.reduce((sum, { inFlight }) => sum + inFlight, 0),
+      queued: all.reduce((sum, { inFlight, open }) => sum + (open === undefined ? inFlight : 0), 0),
+      ...this.latencies.percentiles,
+      ...(pid === undefined ? {} : { pid }),
+      connections: all.filter(({ open }) => open !== undefined).length,
+      ...(this.noise === undefined ? {} : { noise: this.noise }),
+      ...(this.invalid.total === 0 ? {} : { invalidMessages: this.invalid.total }),
+      ...(this.isAmbiguous ? { ambiguousInput: true } : {}),
+      ...(stderr === '' ? {} : { stderr: stderr.slice(-stderrTail) }),
+    };
+  }
+}

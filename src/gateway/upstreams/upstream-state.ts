@@ -1,0 +1,64 @@
+// The state of one upstream: since when and why, and when one that cannot be used is tried again.
+
+import type { UpstreamStateName, UpstreamStatus } from './contract.ts';
+
+export interface StateEvents {
+  changed(): void;
+  /** It is time to find out whether it can be used again. */
+  retry(): void;
+}
+
+export class UpstreamState {
+  readonly #events: StateEvents;
+  readonly #retryMs: number;
+  #name: UpstreamStateName;
+  #since = new Date();
+  #reason: string | undefined;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #isClosed = false;
+
+  constructor(isDisabled: boolean, retryMs: number, events: StateEvents) {
+    this.#name = isDisabled ? 'disabled' : 'idle';
+    this.#retryMs = retryMs;
+    this.#events = events;
+  }
+
+  get name(): UpstreamStateName {
+    return this.#name;
+  }
+
+  /** As operators see it. */
+  get fields(): Pick<UpstreamStatus, 'state' | 'since' | 'reason'> {
+    const reason = this.#reason === undefined ? {} : { reason: this.#reason };
+    return { state: this.#name, since: this.#since.toISOString(), ...reason };
+  }
+
+  enter(name: UpstreamStateName, reason?: string): void {
+    if (this.#name === 'disabled') return;
+    const isChange = name !== this.#name || reason !== this.#reason;
+    this.#name = name;
+    this.#reason = reason;
+    if (name === 'ready' || name === 'idle') this.stopRetrying();
+    if (!isChange) return;
+    this.#since = new Date();
+    this.#events.changed();
+  }
+
+  /** Enters a state that ends when another attempt succeeds: attempts go on until it is ready, or not needed. */
+  enterAndRetry(name: UpstreamStateName, reason: string | undefined): void {
+    this.enter(name, reason);
+    this.stopRetrying();
+    if (this.#isClosed) return;
+    this.#timer = setInterval(() => this.#events.retry(), this.#retryMs);
+    this.#timer.unref();
+  }
+
+  stopRetrying(): void {
+    clearInterval(this.#timer);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.stopRetrying();
+  }
+}
