@@ -126,3 +126,23 @@ test.each(['principal', 'session', 'call'] as const)(
     expect((await Promise.all(calls)).map(textOf)).toEqual(['ada-1: ada', 'bob-1: bob']);
   },
 );
+
+test('the clients of one user share a connection, and each is asked for what it supports itself', async () => {
+  const { server, steps } = stepping();
+  const gateway = gatewayOf(closers, { one: server }, { revision: '2025-11-25', isolation: 'principal' });
+  const silent = await TestClient.open(
+    gateway.server,
+    '2025-11-25',
+    {},
+    { transport: 'memory', principal: { id: 'ada' } },
+  );
+  const asked = await answering(gateway.server, 'ada');
+  const call = async (client: TestClient, id: string): Promise<string> => {
+    const answer = client.call('one__ask', { id });
+    await expect.poll(() => steps.has(id)).toBe(true);
+    steps.get(id)?.();
+    return textOf(await answer);
+  };
+  expect(await call(silent, 'first')).toContain('first: rejected');
+  expect(await call(asked, 'second')).toBe('second: ada');
+});

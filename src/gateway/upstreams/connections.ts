@@ -240,14 +240,22 @@ export class UpstreamConnections {
   ): Promise<Client> {
     // Loaded here, because showing lists from the cache does not need the client.
     const { connect } = await import('../../client/index.ts');
-    const isShared = this.#config.isolation === 'shared' || call === undefined;
-    const options = await connectOptions(this.#config, this.#settings, connection, isShared ? everyAsk : call.asks, {
+    const asks = this.#hasOneClient(call) ? call.asks : everyAsk;
+    const options = await connectOptions(this.#config, this.#settings, connection, asks, {
       listChanged: () => this.#events.listChanged(connection),
       unexpected: (what, kind) => this.#events.unexpected(what, kind),
       lost: (error) => this.#lost(connection, error),
       restored: () => this.#events.restored(connection),
     });
     return connect(this.#settings.target?.(this.#config) ?? this.#config.entry, { ...options, signal });
+  }
+
+  /** Only this client uses the connection. Others of the user, or of other users, may be able to do more. */
+  #hasOneClient(call: UpstreamCall | undefined): call is UpstreamCall {
+    const { isolation } = this.#config;
+    if (call === undefined || isolation === 'call') return call !== undefined;
+    // Clients without sessions share a connection with the others of the user.
+    return isolation === 'session' && call.sessionKey !== call.principalKey;
   }
 
   #lost(connection: UpstreamConnection, error: Error | undefined): void {
