@@ -1,13 +1,19 @@
 // How long clients of 2026-07-28 may cache what a gateway lists and reads.
 
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import type { Transport, TransportListener } from '../../src/client/index.ts';
+import { createGateway } from '../../src/gateway/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import type { CacheHint } from '../../src/protocol/model.ts';
 import { useClosers } from '../support/closers.ts';
 import { TestClient } from '../support/test-client.ts';
-import { gatewayOf } from './fixture.ts';
+import { gatewayConfig, gatewayOf, upstream } from './fixture.ts';
 
 const closers = useClosers(afterEach);
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 function server(cache?: CacheHint, read?: CacheHint): Server {
   const made = createServer({ name: 'cached', version: '1.0.0', logger: false, ...(cache && { cache }) });
@@ -44,4 +50,57 @@ test.each([
   const gateway = gatewayOf(closers, { a: server(undefined, open(4_000)) }, { revision: '2026-07-28', isolation });
   const client = new TestClient(gateway.server);
   expect((await client.stateless('resources/read', { uri: 'demo://a' })).result).toMatchObject(expected);
+});
+
+/** A server of 2026-07-28 that does not announce changes of its only list. */
+function silentServer(ttlMs: number) {
+  const state = { tool: 'first', lists: 0 };
+  const hint = { resultType: 'complete', ttlMs, cacheScope: 'public' };
+  const resultOf = (method: string): object => {
+    if (method === 'server/discover') {
+      return { ...hint, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
+    }
+    state.lists++;
+    return { ...hint, tools: [{ name: state.tool, inputSchema: { type: 'object' } }] };
+  };
+  const target = (): Transport => {
+    let listener: TransportListener;
+    return {
+      kind: 'memory',
+      address: 'silent',
+      open: async (given) => {
+        listener = given;
+      },
+      send: ({ text }) => {
+        const { id, method } = JSON.parse(text) as { id?: number; method: string };
+        if (id === undefined) return;
+        const answer = JSON.stringify({ jsonrpc: '2.0', id, result: resultOf(method) });
+        queueMicrotask(() => listener.receive(answer));
+      },
+      close: async () => {},
+    };
+  };
+  return { state, target };
+}
+
+test('lists that are not valid any more are read again when a client requests them, and changes are announced', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const { state, target } = silentServer(60_000);
+  const config = gatewayConfig([upstream('one', { revision: '2026-07-28' })]);
+  const gateway = createGateway(config, { logger: false, target: () => target });
+  closers.push(() => gateway.close());
+  const client = await TestClient.open(gateway.server, '2025-11-25');
+  const names = async (): Promise<string[]> =>
+    (await client.request('tools/list')).result.tools.map(({ name }: { name: string }) => name);
+  expect(await names()).toEqual(['one__first']);
+  state.tool = 'second';
+  vi.setSystemTime(Date.now() + 59_000);
+  expect(await names()).toEqual(['one__first']);
+  expect(state.lists).toBe(1);
+  const before = new Set(client.received);
+  vi.setSystemTime(Date.now() + 2_000);
+  expect(await names()).toEqual(['one__first']);
+  await client.next((each) => each.method === 'notifications/tools/list_changed' && !before.has(each));
+  expect(await names()).toEqual(['one__second']);
+  expect(state.lists).toBe(2);
 });

@@ -25,11 +25,15 @@ import { mayUse } from './view-access.ts';
 import { viewEntries } from './view-entries.ts';
 import type { ViewSource } from './view-source.ts';
 
-const needingLists: ReadonlySet<string> = new Set([
+const listMethods: ReadonlySet<string> = new Set([
   methods.listTools.name,
   methods.listPrompts.name,
   methods.listResources.name,
   methods.listResourceTemplates.name,
+]);
+
+const needingLists: ReadonlySet<string> = new Set([
+  ...listMethods,
   methods.readResource.name,
   methods.complete.name,
   methods.subscribe.name,
@@ -46,6 +50,8 @@ export class ViewServer {
   #capabilities: Capabilities | undefined;
   /** The lists of all upstreams are known. */
   #isKnown = false;
+  /** An upstream says how long its lists are valid. */
+  #canExpire = false;
   /** Which upstream is asked for the changes of a followed resource. */
   readonly #followed = new Map<string, { readonly slug: string; readonly uri: string }>();
   readonly #firstListMs: number;
@@ -67,6 +73,9 @@ export class ViewServer {
       });
     this.#calls = new CallNames(this.server, source);
     const whenKnown = checkMiddleware((request) => {
+      if (this.#canExpire && listMethods.has(request.method)) {
+        for (const upstream of this.#source.upstreams.values()) upstream.listsRequested();
+      }
       if (this.#isKnown) return undefined;
       const unknown = this.#unknown;
       this.#isKnown = unknown.length === 0;
@@ -107,8 +116,9 @@ export class ViewServer {
       this.#isRestricted = true;
       this.server.restrict((_kind, _key, principal) => mayUse(this.#source.view?.allow, principal));
     }
+    const lists = [...source.upstreams.values()].map((upstream) => upstream.lists);
+    this.#canExpire = lists.some((each) => each?.cache !== undefined);
     if (this.#ownCache !== false) {
-      const lists = [...source.upstreams.values()].map((upstream) => upstream.lists);
       this.server.setListCache(joinCacheHints(lists, this.#ownCache));
     }
     const rejected = this.server.replaceEntries(

@@ -118,6 +118,14 @@ export class Upstream {
     return this.#refresh.now().catch((error: unknown) => error);
   }
 
+  /** A client requests the lists. Those that are not valid any more are read again, and the client is notified of changes. */
+  listsRequested(): void {
+    const ttlMs = this.#lists.received?.cache?.ttlMs;
+    if (ttlMs === undefined || this.#lists.ageMs < ttlMs) return;
+    // The lists of a process that does not run are read when it is started.
+    if (this.#isRemote || this.#connections.anyOpen !== undefined) this.#refresh.now().catch(() => {});
+  }
+
   /** Starts it without a call. */
   async start(): Promise<void> {
     if (!this.config.disabled) await this.#connections.get(this.#connections.anyKey, undefined);
