@@ -82,3 +82,15 @@ test('every call waits until the tools of its connection were compared', async (
   expect([await first, await second].map(changed)).toEqual([true, true]);
   expect(sides.flatMap(({ received }) => received.map(({ method }) => method))).not.toContain('tools/call');
 });
+
+test('with a connection for each call, only the tools are read before it', async () => {
+  const server = await httpUpstream(closers);
+  const client = await clientOf(closers, gatewayTo(server, { isolation: 'call' }).server);
+  await client.callTool('one__work');
+  server.requests.length = 0;
+  await client.callTool('one__work');
+  const requests = server.requests.filter((method) => !method.startsWith('notifications/'));
+  expect(requests).toEqual(['initialize', 'tools/list', 'tools/call']);
+  server.tools = [toolOf('second version')];
+  expect(changed(await client.callTool('one__work'))).toBe(true);
+});

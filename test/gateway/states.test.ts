@@ -3,7 +3,7 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { Client } from '../../src/client/index.ts';
+import { type Client, connect } from '../../src/client/index.ts';
 import {
   createGateway,
   type Gateway,
@@ -12,10 +12,12 @@ import {
   type UpstreamStatus,
 } from '../../src/gateway/index.ts';
 import { Pins } from '../../src/gateway/pins/index.ts';
-import { useClosers } from '../support/closers.ts';
+import { startHttp, useClosers } from '../support/closers.ts';
+import { isRunning } from '../support/is-running.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { clientOf, gatewayConfig, upstream } from './fixture.ts';
 import { type HttpUpstream, httpUpstream } from './http-upstream.ts';
+import { scriptedUpstream } from './scripted-upstream.ts';
 
 const closers = useClosers(afterEach);
 const script = join(import.meta.dirname, 'servers/faulty.mjs');
@@ -174,4 +176,26 @@ test('a server with a process for each call is idle between calls', async () => 
   await client.callTool('one__pid');
   await client.callTool('one__pid');
   await expect.poll(() => gateway.status()[0]).toMatchObject({ state: 'idle', connections: 0, restarts: 0 });
+});
+
+test('the lists of a server with a process for each call are not read for every call', async () => {
+  const { target, sides } = scriptedUpstream();
+  const gateway = gatewayWith(upstream('one', { isolation: 'call', revision: '2025-11-25' }), { target: () => target });
+  const client = await clientOf(closers, gateway.server);
+  for (let n = 0; n < 3; n++) await client.callTool('one__work');
+  const methods = sides.flatMap(({ received }) => received.map(({ method }) => method));
+  expect(methods.filter((method) => method === 'tools/call')).toHaveLength(3);
+  expect(methods.filter((method) => method === 'tools/list')).toHaveLength(1);
+});
+
+test('the process of a session ends with the session', async () => {
+  const entry = { command: process.execPath, args: [script] };
+  const gateway = gatewayWith(upstream('one', { entry, isolation: 'session', revision: '2025-06-18' }));
+  const { http } = await startHttp(closers, gateway.server);
+  const client = await connect(http.url, { revision: '2025-11-25' });
+  const { content } = await client.callTool('one__pid');
+  const pid = Number((content[0] as { text: string }).text);
+  expect(isRunning(pid)).toBe(true);
+  await client.close();
+  await expect.poll(() => isRunning(pid), { timeout: 5_000 }).toBe(false);
 });

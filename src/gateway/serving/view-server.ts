@@ -87,6 +87,9 @@ export class ViewServer {
       rootsChanged: (_peer, session) => {
         for (const upstream of this.#source.upstreams.values()) upstream.rootsChanged(session.key);
       },
+      sessionEnded: ({ key }) => {
+        for (const upstream of this.#source.upstreams.values()) upstream.sessionEnded(key);
+      },
       taskChanged: (event) => this.#taskChanged(event),
     });
     if (source.isSingle) this.server.setOtherMethods(this.#otherMethods);

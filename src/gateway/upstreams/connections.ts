@@ -40,6 +40,8 @@ interface Slot {
   readonly connection: UpstreamConnection;
   readonly ready: Promise<UpstreamConnection>;
   readonly closing: AbortController;
+  /** It is closed as soon as it is idle. */
+  isOver?: boolean;
   idleTimer?: ReturnType<typeof setTimeout> | undefined;
 }
 
@@ -66,15 +68,24 @@ export class UpstreamConnections {
     return [...[...this.#slots.values()].map(({ connection }) => connection), ...this.#retired];
   }
 
+  get open(): readonly UpstreamConnection[] {
+    return this.all.filter(({ open }) => open !== undefined);
+  }
+
+  /** The client of a connection, if that is open. */
+  openOf(key: string): Client | undefined {
+    return this.open.find((each) => each.key === key)?.client;
+  }
+
+  /** Lists are read over a connection of their own only if no other is open. */
+  get listKey(): string {
+    return this.anyOpen?.key ?? '';
+  }
+
   /** An open connection that may be used for lists. */
   get anyOpen(): UpstreamConnection | undefined {
     for (const { connection } of this.#slots.values()) if (connection.open !== undefined) return connection;
     return undefined;
-  }
-
-  /** The key of what belongs to no caller: that of an open connection, so that none is opened for it if there is one. */
-  get anyKey(): string {
-    return this.anyOpen?.key ?? '';
   }
 
   keyOf(call: ConnectionCaller): string {
@@ -124,6 +135,14 @@ export class UpstreamConnections {
   /** Resets the restart policy: the next start does not wait. */
   forgetFailures(): void {
     this.#policy.reset();
+  }
+
+  /** No more calls are expected: those in flight may end. */
+  closeWhenIdle(key: string): void {
+    const slot = this.#slots.get(key);
+    if (slot === undefined) return;
+    slot.isOver = true;
+    this.#becameIdle(slot.connection);
   }
 
   async closeAll(graceMs: number = closeGraceMs): Promise<void> {
@@ -309,7 +328,7 @@ export class UpstreamConnections {
     const slot = this.#slots.get(connection.key);
     if (slot?.connection !== connection || connection.open === undefined || !connection.isIdle) return;
     const { isolation, idleMs, start, entry } = this.#config;
-    if (isolation === 'call') {
+    if (isolation === 'call' || slot.isOver === true) {
       this.#closeIdle(slot);
       return;
     }

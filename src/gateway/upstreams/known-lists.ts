@@ -21,6 +21,8 @@ export class KnownLists {
   #prepared: PreparedLists | undefined;
   /** When they were read, on the clock of `Date.now()`. */
   #readAtMs = 0;
+  /** They were read by this process, not stored by one before. */
+  #isRead = false;
   /** What may be shown; undefined until they have been read. */
   shown: UpstreamLists | undefined;
   /** Tools that may not be called, with the reason. */
@@ -46,6 +48,11 @@ export class KnownLists {
     return Date.now() - this.#readAtMs;
   }
 
+  /** They were read in this time, since the gateway was started. 0: at any time. */
+  wereReadWithin(ms: number): boolean {
+    return this.#isRead && (ms === 0 || this.ageMs < ms);
+  }
+
   /** A call must not be sent to a server before its tools were compared with those that were accepted. */
   get mustBeCompared(): boolean {
     return this.#config.pin === 'block' && this.#settings.pins !== undefined;
@@ -54,9 +61,15 @@ export class KnownLists {
   /** Takes over what was read from the server, and returns what may be shown of it. */
   update(lists: UpstreamLists): UpstreamLists {
     this.#readAtMs = Date.now();
+    this.#isRead = true;
     const shown = this.#take(lists);
     this.#settings.cache?.write(this.#config.digest, lists, this.#isStorable ? this.#prepared : undefined);
     return shown;
+  }
+
+  /** Takes over the tools of another connection, without the other lists. */
+  updateTools(tools: readonly Tool[]): UpstreamLists {
+    return this.#take({ ...(this.#received as UpstreamLists), tools });
   }
 
   /** Compares the last lists with the pins again. */

@@ -29,7 +29,7 @@ export class ResourceFollowers {
    * cannot notify us of changes.
    */
   async follow(uri: string, view: object, caller: ConnectionCaller | undefined): Promise<boolean> {
-    const key = caller === undefined ? this.#connections.anyKey : this.#connections.keyOf(caller);
+    const key = caller === undefined ? this.#connections.listKey : this.#connections.keyOf(caller);
     const connection = await this.#connections.get(key, caller);
     if (!(await connection.follow(uri))) return false;
     let views = this.#viewsByUri.get(uri);
@@ -54,7 +54,7 @@ export class ResourceFollowers {
       uris.delete(uri);
       if (uris.size === 0) this.#following.delete(key);
     }
-    for (const connection of this.#connections.all) if (connection.open !== undefined) void connection.unfollow(uri);
+    for (const connection of this.#connections.open) void connection.unfollow(uri);
   }
 
   /** Follows what a view followed before: at the upstream that this one replaces, if there is one. */

@@ -128,7 +128,7 @@ export class Upstream {
 
   /** Starts it without a call. */
   async start(): Promise<void> {
-    if (!this.config.disabled) await this.#connections.get(this.#connections.anyKey, undefined);
+    if (!this.config.disabled) await this.#connections.get(this.#connections.listKey, undefined);
   }
 
   get status(): UpstreamStatus {
@@ -178,7 +178,9 @@ export class Upstream {
   async #check(connection: UpstreamConnection): Promise<void> {
     try {
       // Again if it was lost meanwhile: the lists may be those of the server before.
-      for (let left = maxChecks; left > 0 && !connection.isReady; left--) await this.#read(connection);
+      for (let left = maxChecks; left > 0 && !connection.isReady; left--) {
+        await this.#read(connection, this.#knowsEnough);
+      }
     } catch (error) {
       throw needsLogin(error) ? error : this.#unavailable(messageOf(error), error);
     }
@@ -212,13 +214,17 @@ export class Upstream {
   /** The roots of a client have changed: notifies the upstream over the client's own connection. */
   rootsChanged(sessionKey: string): void {
     if (this.config.isolation !== 'session') return;
-    this.#connections.all.find(({ key, open }) => key === sessionKey && open !== undefined)?.client.rootsChanged();
+    this.#connections.openOf(sessionKey)?.rootsChanged();
+  }
+
+  /** A session of a client has ended: its own connection is not needed any more. */
+  sessionEnded(sessionKey: string): void {
+    if (this.config.isolation === 'session') this.#connections.closeWhenIdle(sessionKey);
   }
 
   /** Passes a notification of a client on, if there is a connection for it. */
   notify(keys: CallerKeys, method: string, params: Readonly<Record<string, unknown>>): void {
-    const wanted = this.#keyOf(keys);
-    this.#connections.all.find(({ key, open }) => key === wanted && open !== undefined)?.client.notify(method, params);
+    this.#connections.openOf(this.#keyOf(keys))?.notify(method, params);
   }
 
   /** Cancels a task of the upstream that no call waits for. */
@@ -234,13 +240,13 @@ export class Upstream {
   #keyOf({ principalKey, sessionKey }: CallerKeys): string {
     const { isolation } = this.config;
     if (isolation === 'principal') return principalKey;
-    return isolation === 'session' ? sessionKey : this.#connections.anyKey;
+    return isolation === 'session' ? sessionKey : this.#connections.listKey;
   }
 
   /** Ends all connections; the next call opens a new one without a pause. */
   async restart(): Promise<void> {
     this.#connections.forgetFailures();
-    for (const connection of this.#open) this.#record.ended(connection);
+    for (const connection of this.#connections.open) this.#record.ended(connection);
     await this.#connections.closeAll();
     this.#state.enter('idle');
     if (this.config.disabled) return;
@@ -274,7 +280,7 @@ export class Upstream {
     this.followers.opened(connection);
     // What was listed before may be out of date: a server may have changed since it was last connected.
     const isOnly = this.#connections.all.every((each) => each === connection || each.open === undefined);
-    if (isOnly) this.#refresh.opened(connection.announcesChanges);
+    if (isOnly && !this.#knowsEnough) this.#refresh.opened(connection.announcesChanges);
   }
 
   #startFailed(error: unknown, isOver: boolean): void {
@@ -293,7 +299,7 @@ export class Upstream {
   #remoteFailed(error: unknown): void {
     const isDown = isUnreachable(error);
     // With a connection for each user, others may have signed in.
-    if (!isDown && (!needsLogin(error) || this.#open.length > 1)) return;
+    if (!isDown && (!needsLogin(error) || this.#connections.open.length > 1)) return;
     this.#checkAll();
     if (isDown) this.#state.enterAndRetry('down', messageOf(error));
     else this.#needsLogin(messageOf(error));
@@ -301,11 +307,7 @@ export class Upstream {
 
   /** The server may be another one when it is back. */
   #checkAll(): void {
-    for (const connection of this.#open) connection.mustBeChecked();
-  }
-
-  get #open(): readonly UpstreamConnection[] {
-    return this.#connections.all.filter(({ open }) => open !== undefined);
+    for (const connection of this.#connections.open) connection.mustBeChecked();
   }
 
   #needsLogin(reason: string): void {
@@ -333,7 +335,7 @@ export class Upstream {
   // Lists.
 
   async #readLists(): Promise<void> {
-    const key = this.#connections.anyKey;
+    const key = this.#connections.listKey;
     let release: (() => void) | undefined;
     try {
       release = this.#connections.connectionOf(key, undefined).keepOpen();
@@ -346,20 +348,28 @@ export class Upstream {
     }
   }
 
+  /** With a connection for each call, the lists are not read for each, only from time to time. */
+  get #knowsEnough(): boolean {
+    return this.config.isolation === 'call' && this.#lists.wereReadWithin(this.config.refreshMs);
+  }
+
   /** Reads the lists over this connection, or joins a read in progress. */
-  #read(connection: UpstreamConnection): Promise<void> {
-    connection.reading ??= this.#readOver(connection).finally(() => {
+  #read(connection: UpstreamConnection, onlyTools = false): Promise<void> {
+    connection.reading ??= this.#readOver(connection, onlyTools).finally(() => {
       connection.reading = undefined;
     });
     return connection.reading;
   }
 
-  async #readOver(connection: UpstreamConnection): Promise<void> {
+  async #readOver(connection: UpstreamConnection, onlyTools: boolean): Promise<void> {
     const { checks } = connection;
     const release = connection.keepOpen();
     try {
-      const lists = await readLists(connection.client, { cache: 'bypass' });
-      this.#listener.listsChanged(this.#lists.update(lists));
+      const options = { cache: 'bypass' } as const;
+      const shown = onlyTools
+        ? this.#lists.updateTools(await connection.client.listTools(options))
+        : this.#lists.update(await readLists(connection.client, options));
+      this.#listener.listsChanged(shown);
       this.#listFailure = undefined;
       if (checks === connection.checks) connection.isReady = true;
       if (this.#state.name !== 'ready' && !this.#record.invalid.areTooMany) this.#state.enter('ready');
