@@ -270,7 +270,7 @@ export class UpstreamConnections {
   }
 
   /** Only this client uses the connection. Others of the user, or of other users, may be able to do more. */
-  #hasOneClient(call: UpstreamCall | undefined): call is UpstreamCall {
+  #hasOneClient(call: ConnectionCaller | undefined): call is ConnectionCaller {
     const { isolation } = this.#config;
     if (call === undefined || isolation === 'call') return call !== undefined;
     // Clients without sessions share a connection with the others of the user.
