@@ -174,7 +174,7 @@ describe('the result of a tool names what its server wanted', () => {
     { text: 'done without' },
     {
       text: expect.stringMatching(
-        /The server one needs input of the user: Your name\?; a response of the client.s model/,
+        /the server one needs: input of the user: Your name\?; a response of the client.s model/,
       ),
     },
   ];

@@ -128,7 +128,7 @@ export function notAskedText(slug: string, requests: readonly InputRequest[]): s
     ...(links.length === 0 ? [] : [linksText(slug, links)]),
     ...(others.length === 0
       ? []
-      : [`The server ${slug} needs ${others.join('; ')}. This client could not be asked for it.`]),
+      : [`This client could not be asked for what the server ${slug} needs: ${others.join('; ')}`]),
   ].join('\n');
 }
 
