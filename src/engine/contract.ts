@@ -112,6 +112,8 @@ export interface CallTask {
   /** Called before input requests are sent. */
   prepareInput?(requests: readonly InputRequest[]): Promise<void>;
   progress(progress: number, total: number | undefined, message: string | undefined): void;
+  /** Sets the status message, if the call is a task. */
+  setMessage?(message: string): void;
   log(level: LogLevel, logger: string | undefined, data: unknown): void;
   /** The call is a task, and this is its result. */
   ended(result: unknown): void;

@@ -104,6 +104,18 @@ describe.each(upstreams.flatMap((up) => clients.map((down) => [up, down] as cons
       expect(text(await client.callTool('one__plain', {}, track().options))).toBe('at once');
     });
 
+    test.runIf(hasTasks)('the task has the status message of the upstream', async () => {
+      const { client, seen } = await open();
+      const task = await client.tasks.start('one__work');
+      const message = async (): Promise<string | undefined> => {
+        await task.poll();
+        return task.info?.statusMessage;
+      };
+      await expect.poll(message, { timeout: 5_000 }).toBe('half');
+      seen.finish();
+      expect(text(await task.wait())).toBe('done');
+    });
+
     test('input requests of the task reach the client', async () => {
       const { client, seen } = await open();
       expect(text(await client.callTool('one__greet', {}, track().options))).toBe('Hello Ada');

@@ -304,6 +304,10 @@ export class TaskRun implements CallTask {
     if (this.#progress.advance(progress)) this.#host.sendProgress(this.#record, progress, end, message);
   }
 
+  setMessage(message: string): void {
+    if (this.#record !== undefined && !this.#isOver) this.#message.set(message);
+  }
+
   #writeMessage(message: string): void {
     if (this.record.message === message || this.#isOver) return;
     this.#change([{ type: 'set-message', message }]).catch(() => {
@@ -327,8 +331,7 @@ export class TaskRun implements CallTask {
 
   failed(error: WireError): void {
     if (this.#isOver) return;
-    if (this.#stopped === 'cancelled') return void this.end({ type: 'cancelled' });
-    void this.end(errorOutcome(this.#call, error));
+    void this.end(this.#stopped === 'cancelled' ? { type: 'cancelled' } : errorOutcome(this.#call, error));
   }
 
   /** Writes the outcome. If another was first, this one is dropped: a task has one outcome. */
@@ -366,10 +369,9 @@ export class TaskRun implements CallTask {
   async suspend(): Promise<void> {
     const inputs = this.#inputs;
     if (inputs === undefined || !inputs.isIdle || this.#isOver) return;
-    const { record } = this;
     inputs.close();
     this.stop('suspended');
-    await this.#handBack(record, { type: 'suspend', dueAtMs: inputs.deadlineMs });
+    await this.#handBack({ type: 'suspend', dueAtMs: inputs.deadlineMs });
   }
 
   /** Ends the task with this outcome, whatever its handler does. */
@@ -381,18 +383,17 @@ export class TaskRun implements CallTask {
   /** Gives the task to another process. */
   async release(): Promise<void> {
     if (this.#isOver) return;
-    const { record } = this;
     this.#inputs?.close();
     this.stop('shutdown');
-    await this.#handBack(record, { type: 'release', dueAtMs: Date.now() });
+    await this.#handBack({ type: 'release', dueAtMs: Date.now() });
   }
 
-  async #handBack(record: TaskRecord, change: TaskChange): Promise<void> {
+  async #handBack(change: TaskChange): Promise<void> {
     try {
-      await this.#host.write(record, [change]);
+      await this.#host.write(this.record, [change]);
     } catch (error) {
       // Its lease will end anyway.
-      this.#call.server.logger?.warn('a task could not be handed back', { task: record.id, error });
+      this.#call.server.logger?.warn('a task could not be handed back', { task: this.id, error });
     }
   }
 }

@@ -13,6 +13,7 @@ import type { Context, SessionClient } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import { principalKey } from '../../engine/ports.ts';
 import { Cancellation, type CancelSignal } from '../../protocol/cancellation.ts';
+import { cleanText } from '../../protocol/hygiene.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Capabilities, LogLevel, Meta } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
@@ -159,15 +160,18 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
   }
 
   /** The upstream works on the call as a task. */
-  onTask({ id }: TaskHandle): void {
+  onTask(task: TaskHandle): void {
+    const { id } = task;
     this.#isTask = true;
     this.resultText = undefined;
     if (id === undefined) return;
     this.followTask(id);
     if (!this.ctx.mayDetach) return;
+    task.onChange((changed) => this.showStatus(changed));
     // The client gets a task too. The process that runs it later finds the upstream's task in the recorded step.
     this.#detached = recordTask(this.ctx, id)
       .then(() => this.ctx.detach())
+      .then(() => this.showStatus(task))
       .catch(() => {
         // The call has ended meanwhile, so there is nothing to detach.
       });
@@ -176,6 +180,12 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
   /** The upstream works on it as a task, so it has begun to run. */
   get isTask(): boolean {
     return this.#isTask;
+  }
+
+  /** The client's task has the status message of the upstream's. */
+  showStatus({ info }: TaskHandle): void {
+    const message = info?.statusMessage;
+    if (message !== undefined) callOf(this.ctx).task?.setMessage?.(cleanText(message));
   }
 
   /** Messages that name this task of the upstream belong to the call. */

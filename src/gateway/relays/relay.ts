@@ -176,7 +176,7 @@ class Relay<T> {
     const call = this.#newCall();
     const send = ({ client }: UpstreamConnection): Promise<T> => {
       call.followTask(id);
-      return finishTask(client, id, call.signal) as Promise<T>;
+      return finishTask(client, id, call.signal, (task) => call.showStatus(task)) as Promise<T>;
     };
     return this.#exchange(call, { send });
   }

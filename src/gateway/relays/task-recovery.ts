@@ -1,7 +1,7 @@
 // Tasks of the gateway that outlive its process: the task of the upstream is recorded as a step, and the process that resumes
 // the task of the gateway continues with it. The upstream is never called twice.
 
-import type { Client } from '../../client/index.ts';
+import type { Client, TaskHandle } from '../../client/index.ts';
 import type { Context } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import type { TaskRecord } from '../../engine/tasks/task-store.ts';
@@ -47,9 +47,16 @@ export function taskOf({ steps }: Pick<TaskRecord, 'steps'>): string | undefined
   return typeof id === 'string' ? id : undefined;
 }
 
-/** Waits for the result of a task that the upstream works on. Aborting cancels it. */
-export async function finishTask(client: Client, id: string, signal: CancelSignal): Promise<ToolResult> {
+/** Waits for the result of a task that the upstream works on. Aborting cancels it. `changed`: it has another status. */
+export async function finishTask(
+  client: Client,
+  id: string,
+  signal: CancelSignal,
+  changed: (task: TaskHandle) => void,
+): Promise<ToolResult> {
   const task = await client.tasks.attach(id);
+  changed(task);
+  task.onChange(changed);
   const waiting = new AbortController();
   const cancel = (): void => {
     waiting.abort(signal.reason);
