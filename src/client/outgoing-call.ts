@@ -141,13 +141,13 @@ export class OutgoingCall {
     const extra =
       trace?.replaces === true ? { ...given, ...trace.meta } : trace?.meta ? { ...trace.meta, ...given } : given;
     if (onProgress !== undefined) this.progressToken = this.id;
-    const token = onProgress === undefined ? {} : { progressToken: this.id };
+    const progressToken = onProgress === undefined ? undefined : this.id;
     const isPlain = onProgress === undefined && extra === undefined;
-    if (!declaresPerRequest) return isPlain ? undefined : { ...token, extra };
+    if (!declaresPerRequest) return isPlain ? undefined : { progressToken, extra };
     const { capabilities, logLevel: wanted = level } = options;
     const logLevel = wanted === 'none' ? undefined : wanted;
     if (isPlain && logLevel === undefined && !withoutTasks && capabilities === undefined) return undefined;
-    return { ...token, logLevel, extra, withoutTasks, capabilities };
+    return { progressToken, logLevel, extra, withoutTasks, capabilities };
   }
 
   /** Decodes and checks the final result and returns it to the caller. */

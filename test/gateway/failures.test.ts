@@ -8,6 +8,7 @@ import { useClosers } from '../support/closers.ts';
 import { isRunning } from '../support/is-running.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { clientOf, gatewayConfig, upstream } from './fixture.ts';
+import { scriptedUpstream } from './scripted-upstream.ts';
 
 const closers = useClosers(afterEach);
 const script = join(import.meta.dirname, 'servers/faulty.mjs');
@@ -152,6 +153,27 @@ test('a call that takes too long fails, and a server that is silent is replaced'
   for (let silent = 0; silent < 3; silent++) await client.callTool('one__hang');
   await expect.poll(() => gateway.status()[0]?.state).toBe('degraded');
   expect(await pidOf()).not.toBe(pid);
+});
+
+test('progress extends the time limit of a call, whether or not the caller asked for progress', async () => {
+  const { target } = scriptedUpstream(async ({ id, params }, side) => {
+    const { progressToken } = (params?.['_meta'] ?? {}) as { readonly progressToken?: number };
+    for (let progress = 1; progress <= 7; progress++) {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      side.send({ method: 'notifications/progress', params: { progressToken, progress } });
+    }
+    side.send({ id, result: { content: [{ type: 'text', text: 'late' }] } });
+  });
+  const config = gatewayConfig([upstream('one', { revision: '2025-11-25', timeoutMs: 1_000 })]);
+  const gateway = createGateway(config, { logger: false, target: () => target });
+  closers.push(() => gateway.close());
+  const received: string[] = [];
+  const client = await clientOf(closers, gateway.server, {
+    revision: '2025-11-25',
+    onMessage: (direction, message) => void (direction === 'in' && received.push(message)),
+  });
+  expect(await text(client, 'one__work')).toBe('late');
+  expect(received.join()).not.toContain('notifications/progress');
 });
 
 test('output that is no message is ignored and shown in the status', async () => {

@@ -5,6 +5,7 @@ import {
   InputFailure,
   type InputRetry,
   type LogMessage,
+  type Progress,
   type TaskHandle,
   type ToolCallOptions,
 } from '../../client/index.ts';
@@ -102,7 +103,6 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
   readonly idempotent: boolean;
   readonly task: ToolCallOptions['task'];
   readonly inputRetry: InputRetry | undefined;
-  readonly onProgress: ToolCallOptions['onProgress'];
 
   constructor(
     ctx: Context,
@@ -119,13 +119,6 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     this.idempotent = isRepeatable;
     this.task = task;
     this.inputRetry = inputRetry;
-    const progressToken = ctx.meta['progressToken'];
-    const isAsking = typeof progressToken === 'string' || typeof progressToken === 'number' || ctx.task !== undefined;
-    this.onProgress = isAsking
-      ? ({ progress, total, message }) => {
-          if (this.#admits(message)) void this.#run.progress(progress, total, message);
-        }
-      : undefined;
     this.mayBeHeld = ctx.inputEndsRun && canBeAsked(this.asks);
     if (this.mayBeHeld || ctx.mayDetach) {
       // The signal of a run is aborted when the run ends with input requests, or goes on in another process, but the upstream
@@ -152,6 +145,11 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
 
   get headers(): Readonly<Record<string, string>> | undefined {
     return forwardedHeaders(this.ctx, this.#config.forwardHeaders);
+  }
+
+  /** Progress extends the time limit of the request, so that the upstream is asked for it whether or not the caller asks. */
+  onProgress({ progress, total, message }: Progress): void {
+    if (this.#admits(message)) void this.#run.progress(progress, total, message);
   }
 
   onResponse(_text: string, result?: string): void {

@@ -9,7 +9,7 @@ type Fields = { readonly [key: string]: unknown };
 
 /** What is sent beside the params of a request. */
 export interface RequestMeta {
-  readonly progressToken?: number;
+  readonly progressToken?: number | undefined;
   /** The lowest level of log messages wanted with the response, on revisions that set it per request. */
   readonly logLevel?: LogLevel | undefined;
   /** Additional keys of the caller: trace context, extensions. */
