@@ -38,8 +38,8 @@ export class Upstream {
   readonly #state: UpstreamState;
   readonly #record = new UpstreamRecord(() => this.#countedInvalid());
   readonly #lists: KnownLists;
-  /** Why they could not be read the last time. */
-  #listFailure: string | undefined;
+  /** Why it could not be connected, or its lists could not be read, the last time. */
+  #failure: string | undefined;
 
   constructor(config: UpstreamConfig, settings: UpstreamSettings, listener: UpstreamListener) {
     this.config = config;
@@ -286,6 +286,7 @@ export class Upstream {
   #startFailed(error: unknown, isOver: boolean): void {
     this.#record.failed(error);
     const reason = messageOf(error);
+    this.#reportFailure('a server cannot be connected', reason);
     const isInUse = this.#connections.anyOpen !== undefined;
     if (needsLogin(error)) {
       if (!isInUse) this.#needsLogin(reason);
@@ -341,7 +342,7 @@ export class Upstream {
       release = this.#connections.connectionOf(key, undefined).keepOpen();
       await this.#read(await this.#connections.get(key, undefined));
     } catch (error) {
-      this.#reportFailure(messageOf(error));
+      this.#reportFailure('the lists of a server could not be read', messageOf(error));
       throw error;
     } finally {
       release?.();
@@ -370,7 +371,7 @@ export class Upstream {
         ? this.#lists.updateTools(await connection.client.listTools(options))
         : this.#lists.update(await readLists(connection.client, options));
       this.#listener.listsChanged(shown);
-      this.#listFailure = undefined;
+      this.#failure = undefined;
       if (checks === connection.checks) connection.isReady = true;
       if (this.#state.name !== 'ready' && !this.#record.invalid.areTooMany) this.#state.enter('ready');
     } catch (error) {
@@ -384,10 +385,10 @@ export class Upstream {
     }
   }
 
-  /** Logs the failure once, however often the lists are requested meanwhile. */
-  #reportFailure(error: string): void {
-    if (this.#listFailure === error) return;
-    this.#listFailure = error;
-    this.#settings.logger?.warn('the lists of an upstream could not be read', { server: this.slug, error });
+  /** Logs a failure once, however often it repeats until the lists are read. */
+  #reportFailure(what: string, error: string): void {
+    if (this.#failure === error) return;
+    this.#failure = error;
+    this.#settings.logger?.warn(what, { server: this.slug, error });
   }
 }
