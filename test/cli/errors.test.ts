@@ -20,6 +20,8 @@ test.each([
   [['tols', '--json'], 2, 'usage'],
   [['tools', 'local', '--jsn', '--json'], 2, 'usage'],
   [['serve', '--prot', '1', '--json'], 2, 'usage'],
+  [['serve', '--http', '--port', '0', '--public-url', 'nope', '--json'], 2, 'usage'],
+  [['serve', '--http', '--port', '0', '--allow-origin', 'nope', '--json'], 2, 'usage'],
   [['install', 'cursr', '--json'], 2, 'usage'],
   [['list', 'cursr', '--json'], 2, 'usage'],
   [['init', '--json'], 2, 'usage'],

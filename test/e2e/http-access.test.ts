@@ -369,3 +369,22 @@ describe('addresses other than loopback', () => {
     expect((await tester.modern('tools/call', call, { headers: { Host: 'evil.test' } })).status).toBe(403);
   });
 });
+
+describe('options that are invalid', () => {
+  const openServers = () => process.getActiveResourcesInfo().filter((each) => each === 'TCPServerWrap').length;
+
+  test.each([
+    [{ publicUrl: 'nope' }, 'publicUrl: "nope" is not a URL'],
+    [{ allowedOrigins: ['nope'] }, 'allowedOrigins: "nope" is not an origin'],
+    [{ allowedHosts: ['http://x'] }, 'allowedHosts: "http://x" is not a host name'],
+    [{ metricsPath: '/mcp' }, 'Two routes share the path /mcp'],
+  ] satisfies [HttpOptions, string][])(
+    '%j is rejected with its name, and no port stays open',
+    async (options, text) => {
+      const before = openServers();
+      const server = createServer({ name: 'invalid', version: '1.0.0' });
+      await expect(serveHttp(server, { port: 0, ...options })).rejects.toThrow(text);
+      await expect.poll(openServers).toBe(before);
+    },
+  );
+});

@@ -25,6 +25,8 @@ export interface Option {
   readonly env?: string;
   /** Allowed values. */
   readonly oneOf?: readonly string[];
+  /** What each value must be; addresses.ts checks it. */
+  readonly format?: 'public-url' | 'url' | 'host' | 'origin';
   /** Never printed. */
   readonly secret?: boolean;
   readonly default?: unknown;

@@ -57,6 +57,10 @@ export async function resolveSettings(input: SettingsInput): Promise<ResolvedSet
     const value = join(values.get('data')?.value as string, 'audit.jsonl');
     values.set('audit.file', { value, origin: { from: 'default' } });
   }
+  if (options.some(({ key, format }) => format !== undefined && explicitValue(values, key) !== undefined)) {
+    const { checkAddresses } = await import('./addresses.ts');
+    checkAddresses(values);
+  }
   const settings: Settings = { ...toSettings(values), configFile: file };
   if (!values.has('audit.enabled')) {
     const isNamed = values.get('audit.file')?.origin.from !== 'default';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { explainDenial, HostOriginCheck, hostsFrom, hostsOf, isLoopback, originsFrom, originsOf } from './access.ts';
+import { explainDenial, HostOriginCheck, hostsFrom, hostsOf, isLoopback, originsOf, rulesFrom } from './access.ts';
 import type { HttpRequest } from './exchange.ts';
 
 const at = (host: string, port: number, scheme: 'http' | 'https' = 'http') => ({ host, port, scheme });
@@ -16,7 +16,7 @@ describe('an allowed name among look-alikes', () => {
   const access = new HostOriginCheck({
     hosts: hostsOf(at('127.0.0.1', 8000), ['mcp.example', 'other.example:8443', '[2001:db8::1]']),
     ownOrigins: originsOf(at('127.0.0.1', 8000)),
-    corsOrigins: originsFrom(['https://app.example']),
+    corsOrigins: new Set(['https://app.example']),
   });
 
   test.each([
@@ -88,7 +88,22 @@ test('only origins can be listed', () => {
     'https://APP.example',
     'https://app.example/path',
   ]) {
-    expect(() => originsFrom([wrong])).toThrow(/is not an origin/);
+    expect(() => rulesFrom({ allowedOrigins: [wrong] })).toThrow(/^allowedOrigins: .* is not an origin/);
+  }
+});
+
+test('only host names can be listed', () => {
+  for (const wrong of ['', '*', '*.example', 'http://x', 'x/mcp', 'x:', 'x:port', 'user@x', 'x, y', '2001:db8::1']) {
+    expect(() => rulesFrom({ allowedHosts: [wrong] })).toThrow(/^allowedHosts: .* is not a host name/);
+  }
+  for (const right of ['x', 'x:8443', 'MCP.example', '10.0.0.1', '[2001:db8::1]', '[2001:db8::1]:81', 'a_b.example']) {
+    expect(() => rulesFrom({ allowedHosts: [right] })).not.toThrow();
+  }
+});
+
+test('the public URL must be one of HTTP', () => {
+  for (const wrong of ['', 'nope', 'mcp.example', 'localhost:8000', 'ftp://mcp.example']) {
+    expect(() => rulesFrom({ publicUrl: wrong })).toThrow(/^publicUrl: .* is not a URL/);
   }
 });
 

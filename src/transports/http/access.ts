@@ -1,6 +1,7 @@
 // Access from browsers: checks Host and Origin against lists, and enables CORS for listed origins. Compares whole strings
 // only: a name that merely begins or ends like an allowed one is a different string.
 
+import { assertAccessOptions } from './access-options.ts';
 import type { HeaderList, HttpRequest } from './exchange.ts';
 import type { EndpointOptions, OptionNames } from './options.ts';
 
@@ -89,25 +90,15 @@ export class HostOriginCheck {
 }
 
 /** The rules of an endpoint in an application that listens by itself: only what is configured is known. */
-export function rulesFrom({ publicUrl, allowedHosts = [], allowedOrigins }: EndpointOptions): HostOriginRules {
+export function rulesFrom(options: EndpointOptions): HostOriginRules {
+  assertAccessOptions(options);
+  const { publicUrl, allowedHosts = [], allowedOrigins = [] } = options;
   const outside = publicUrl === undefined ? undefined : new URL(publicUrl);
   return {
     hosts: allowedHosts.length === 0 && outside === undefined ? undefined : hostsFrom(allowedHosts, outside?.host),
     ownOrigins: new Set(outside === undefined ? [] : [outside.origin]),
-    corsOrigins: originsFrom(allowedOrigins),
+    corsOrigins: new Set(allowedOrigins),
   };
-}
-
-/** Origins in the form that browsers send. Any other form would never match, or match too much. */
-export function originsFrom(listed: readonly string[] = []): Set<string> {
-  for (const each of listed) {
-    if (!URL.canParse(each) || new URL(each).origin !== each) {
-      throw new TypeError(
-        `${JSON.stringify(each)} is not an origin; write only scheme, host and port: "https://app.example"`,
-      );
-    }
-  }
-  return new Set(listed);
 }
 
 /** True for the loopback names and addresses of this machine. */

@@ -3,7 +3,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Principal, SessionHost } from '../../../protocol/exchange.ts';
-import { HostOriginCheck, hostsOf, isLoopback, originsFrom, originsOf } from '../access.ts';
+import { HostOriginCheck, hostsOf, isLoopback, originsOf } from '../access.ts';
+import { assertAccessOptions } from '../access-options.ts';
 import { Endpoint } from '../endpoint.ts';
 import { resolveHttpLimits } from '../limits.ts';
 import type { HttpOptions, TlsOptions } from '../options.ts';
@@ -55,11 +56,12 @@ export async function serveHttp(
 ): Promise<HttpServer> {
   const address = options.host ?? '127.0.0.1';
   assertSafeBinding(address, options);
+  assertAccessOptions(options);
   const limits = resolveHttpLimits(options.limits);
   const [{ server, setTls }] = await Promise.all([createNodeServer(limits, options.tls), host.prepare?.()]);
   const connections = new OpenConnections(server, limits);
   const port = await listener.open(server, options.port ?? 8000, address);
-  const endpoint = createEndpoint(host, options, address, port);
+  const endpoint = createOrClose(server, listener, () => createEndpoint(host, options, address, port));
   const pipeline = new Pipeline(endpoint.state.buffered, limits.maxBufferedBytesPerConnection);
   attach(server, endpoint, pipeline);
   // Accepting can fail when the process has no free descriptors; open connections must not be affected.
@@ -92,13 +94,24 @@ function assertSafeBinding(address: string, options: HttpOptions): void {
   );
 }
 
+/** The port must not stay open when an option turns out to be invalid: nobody could close it. */
+function createOrClose(server: Server, listener: Listener, create: () => Endpoint): Endpoint {
+  try {
+    return create();
+  } catch (error) {
+    listener.stop(server);
+    server.closeAllConnections();
+    throw error;
+  }
+}
+
 function createEndpoint(host: SessionHost, options: HttpOptions, address: string, port: number): Endpoint {
   const publicUrl = options.publicUrl === undefined ? undefined : new URL(options.publicUrl);
   const own = { host: address, port, scheme: options.tls === undefined ? 'http' : 'https' } as const;
   const access = new HostOriginCheck({
     hosts: hostsOf(own, options.allowedHosts, publicUrl?.host),
     ownOrigins: new Set([...originsOf(own), ...(publicUrl === undefined ? [] : [publicUrl.origin])]),
-    corsOrigins: originsFrom(options.allowedOrigins),
+    corsOrigins: new Set(options.allowedOrigins),
   });
   return new Endpoint(host, options, access, nodeSealerOf);
 }
