@@ -198,7 +198,7 @@ export class Catalog {
 
   addTool(name: string, definition: ToolDefinition): () => void {
     requireName('tool', name);
-    requireFunction('tool', name, 'run', definition.run);
+    requireFunction('tool', name, 'run', definition?.run);
     const where = `tool ${JSON.stringify(name)}`;
     const input = compileSchema((definition.input ?? noArguments) as SchemaInput, {
       direction: 'input',
@@ -271,7 +271,7 @@ export class Catalog {
 
   addPrompt(name: string, definition: PromptDefinition): () => void {
     requireName('prompt', name);
-    requireFunction('prompt', name, 'get', definition.get);
+    requireFunction('prompt', name, 'get', definition?.get);
     const { args = {}, get: _get, visible, ...shown } = definition;
     const described = Object.entries(args).map(([argument, { complete: _complete, ...rest }]) =>
       clean({ name: argument, ...rest }),

@@ -2,6 +2,7 @@
 
 import type { Logger } from '../protocol/logger.ts';
 import type { ToolEntry } from './catalog.ts';
+import type { PromptDefinition, ToolDefinition } from './definitions.ts';
 import { hasContentList } from './output-content.ts';
 
 export function warnOfToolName(name: string, logger: Logger | undefined): void {
@@ -15,4 +16,48 @@ export function warnOfContentList(name: string, entry: ToolEntry | undefined, lo
     `tool ${JSON.stringify(name)}: its output has a list "content", so a returned value may be taken as a whole ` +
       'tool result; rename the property, or return { content, structuredContent }',
   );
+}
+
+const described = { name: 0, title: 0, description: 0, icons: 0, _meta: 0, visible: 0 } as const;
+/** The options of each kind, and `name`, which programs that register a list of definitions have beside them. */
+const known = {
+  tool: {
+    ...described,
+    ...{
+      input: 0,
+      output: 0,
+      annotations: 0,
+      needs: 0,
+      timeoutMs: 0,
+      singleUse: 0,
+      task: 0,
+      ui: 0,
+      explain: 0,
+      run: 0,
+    },
+  } satisfies Record<keyof ToolDefinition | 'name', 0>,
+  prompt: { ...described, args: 0, get: 0 } satisfies Record<keyof PromptDefinition | 'name', 0>,
+} as const;
+/** What other libraries call them. */
+const usualNames: { readonly [kind: string]: { readonly [name: string]: string } } = {
+  tool: {
+    inputSchema: 'input',
+    parameters: 'input',
+    args: 'input',
+    outputSchema: 'output',
+    handler: 'run',
+    execute: 'run',
+  },
+  prompt: { argsSchema: 'args', arguments: 'args', handler: 'get' },
+};
+
+/** TypeScript reports them; in JavaScript they would be ignored without a word. */
+export function warnOfUnknownOptions(kind: 'tool' | 'prompt', name: string, definition: object, logger?: Logger): void {
+  for (const key in definition) {
+    if (Object.hasOwn(known[kind], key)) continue;
+    const meant = usualNames[kind]?.[key];
+    const instead =
+      meant === undefined ? `known are ${Object.keys(known[kind]).join(', ')}` : `use ${JSON.stringify(meant)}`;
+    logger?.warn(`${kind} ${JSON.stringify(name)}: the option ${JSON.stringify(key)} is not known; ${instead}`);
+  }
 }

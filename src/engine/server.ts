@@ -55,7 +55,7 @@ import type {
   SealKey,
   Visibility,
 } from './ports.ts';
-import { warnOfContentList, warnOfToolName } from './registration-warnings.ts';
+import { warnOfContentList, warnOfToolName, warnOfUnknownOptions } from './registration-warnings.ts';
 import { isThenable, runAgain } from './run-call.ts';
 import { ServerState } from './server-state.ts';
 import { Session } from './session.ts';
@@ -187,6 +187,7 @@ export class Server implements SessionHost {
     const { catalog, logger } = this.#state;
     warnOfToolName(name, logger);
     const remove = catalog.addTool(name, definition as unknown as ToolDefinition);
+    warnOfUnknownOptions('tool', name, definition, logger);
     warnOfContentList(name, catalog.tools.get(name), logger);
     return { remove };
   }
@@ -208,7 +209,9 @@ export class Server implements SessionHost {
 
   /** Registers a prompt. */
   prompt<A extends PromptArguments = PromptArguments>(name: string, definition: PromptDefinition<A>): Registration {
-    return { remove: this.#state.catalog.addPrompt(name, definition as unknown as PromptDefinition) };
+    const remove = this.#state.catalog.addPrompt(name, definition as unknown as PromptDefinition);
+    warnOfUnknownOptions('prompt', name, definition, this.#state.logger);
+    return { remove };
   }
 
   /**

@@ -377,6 +377,7 @@ describe('options that are invalid', () => {
     [{ publicUrl: 'nope' }, 'publicUrl: "nope" is not a URL'],
     [{ allowedOrigins: ['nope'] }, 'allowedOrigins: "nope" is not an origin'],
     [{ allowedHosts: ['http://x'] }, 'allowedHosts: "http://x" is not a host name'],
+    [{ prot: 0 } as HttpOptions, 'Unknown option prot of serveHttp; use one of host, port, '],
     [{ metricsPath: '/mcp' }, 'Two routes share the path /mcp'],
   ] satisfies [HttpOptions, string][])(
     '%j is rejected with its name, and no port stays open',

@@ -38,6 +38,7 @@ test('a removed name is free again', async () => {
 test('handlers must be functions, names must not be empty, URIs must be absolute', () => {
   const server = make();
   expect(() => server.tool('x', {} as never)).toThrow('needs a function "run"');
+  expect(() => server.tool('x', undefined as never)).toThrow('needs a function "run"');
   expect(() => server.tool('', { run })).toThrow('needs a name');
   expect(() => server.prompt('x', {} as never)).toThrow('needs a function "get"');
   expect(() => server.resource('no-scheme', { name: 'x', read: run })).toThrow('absolute URI');
@@ -131,6 +132,25 @@ test.for([
   const server = createServer({ name: 'hint', version: '1.0.0', logger: { ...silentLogger, warn } });
   server.tool('page', { output: output as never, run: (() => ({})) as never });
   expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('tool "page": its output has a list "content"'));
+});
+
+test.for([
+  ['inputSchema', '"inputSchema" is not known; use "input"'],
+  ['outputSchema', '"outputSchema" is not known; use "output"'],
+  ['handler', '"handler" is not known; use "run"'],
+  ['anotations', '"anotations" is not known; known are name, title, '],
+] as const)('an option of a tool that does not exist is named in a warning: %s', ([key, text]) => {
+  const warn = vi.fn();
+  const server = createServer({ name: 'hint', version: '1.0.0', logger: { ...silentLogger, warn } });
+  server.tool('add', { name: 'add', [key]: {}, run } as never);
+  expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining(`tool "add": the option ${text}`));
+});
+
+test('an option of a prompt that does not exist is named in a warning', () => {
+  const warn = vi.fn();
+  const server = createServer({ name: 'hint', version: '1.0.0', logger: { ...silentLogger, warn } });
+  server.prompt('greet', { argsSchema: {}, get: run } as never);
+  expect(warn).toHaveBeenCalledExactlyOnceWith('prompt "greet": the option "argsSchema" is not known; use "args"');
 });
 
 test('an output schema with another kind of "content" is registered without a warning', () => {
