@@ -46,6 +46,11 @@ export function toDestination(target: Target, options: ConnectOptions, limits: C
   if (target instanceof URL) return ofUrl(target, undefined, options, limits);
   if (typeof target === 'string') return ofText(target, options, limits);
   if (Array.isArray(target)) return ofCommand(target as readonly string[], options, limits);
+  if (typeof target !== 'object' || target === null) {
+    throw clientErrors.configuration(
+      'connect() needs a server: a URL, a command line such as "node server.mjs", an entry of mcpServers, or a transport',
+    );
+  }
   if (isTransport(target)) return ofTransport(target, undefined, options);
   return ofEntry(target as ServerEntry, options, limits);
 }

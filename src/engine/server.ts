@@ -100,7 +100,8 @@ export interface ServerOptions extends Implementation {
 
 /** Creates a server. Register tools on it, then pass it to `serveStdio`, `serveHttp` or another transport. */
 export function createServer(options: ServerOptions): Server {
-  return new Server(options);
+  // Without options, the constructor says what is needed.
+  return new Server(options ?? ({} as ServerOptions));
 }
 
 export class Server implements SessionHost {

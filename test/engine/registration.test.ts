@@ -15,6 +15,7 @@ const run = (): string => 'ok';
 
 test('a server needs a name and a version', () => {
   expect(() => createServer({} as never)).toThrow('name and a version');
+  expect(() => createServer(undefined as never)).toThrow('name and a version');
 });
 
 test('a name cannot be registered twice', () => {
