@@ -1,7 +1,7 @@
 // Resolves the <server> argument: a URL, a name in the configuration, a Mooring profile, or a command line.
 
-import { existsSync } from 'node:fs';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { delimiter, extname, isAbsolute, join, resolve } from 'node:path';
 import type { ServerEntry } from '../client/index.ts';
 import { valueIssues } from '../gateway/config/entry-values.ts';
 import { isObject } from '../protocol/json-rpc.ts';
@@ -41,6 +41,12 @@ export async function findTarget(named: string, configFile: string | undefined):
   if (/\s/.test(named.trim())) return { label: named, target: named };
   if (Object.hasOwn(profiles, named)) {
     return { label: named, target: [process.execPath, resolve(process.argv[1] ?? ''), 'serve', named], own: true };
+  }
+  const script = scriptCommand(named);
+  if (script !== undefined) {
+    throw new UsageError(
+      `${JSON.stringify(named)} is a file, not a program. Name the program that runs it, in quotes: ${JSON.stringify(script)}`,
+    );
   }
   if (isProgram(named)) return { label: named, target: [named] };
   const address = meantAddress(named);
@@ -126,6 +132,42 @@ async function expandEntry(name: string, written: unknown): Promise<ServerEntry>
     );
   }
   return value as ServerEntry;
+}
+
+/** Programs that run a server and are none themselves. */
+const launchers = new Set(['node', 'npx', 'deno', 'bun', 'bunx', 'tsx', 'python', 'python3', 'uv', 'uvx', 'docker']);
+
+/** Whether the words after a command are a command line without quotes: a program, and what it runs. */
+export async function isUnquotedCommand(words: readonly string[], configFile: string | undefined): Promise<boolean> {
+  const [first = '', second] = words;
+  if (second === undefined || !isProgram(first) || Object.hasOwn(profiles, first)) return false;
+  const isLauncher = launchers.has(first) && !/^[a-z][a-z0-9+.-]*:/i.test(second);
+  if (!isLauncher && !isNamedFile(second)) return false;
+  return !Object.hasOwn(await serversOf(configFile), first);
+}
+
+/** An existing file that is written like one: a tool may have the name of a file such as "build". */
+export function isNamedFile(word: string): boolean {
+  return /[./\\]/.test(word) && statSync(word, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+const interpreters: Readonly<Record<string, string>> = {
+  ...{ '.js': 'node', '.mjs': 'node', '.cjs': 'node', '.ts': 'node', '.mts': 'node' },
+  '.py': 'python3',
+};
+
+/** The command line for a script that cannot be started by its name. */
+function scriptCommand(named: string): string | undefined {
+  const interpreter = interpreters[extname(named)];
+  if (interpreter === undefined || !isNamedFile(named)) return undefined;
+  if (!/[/\\]/.test(named)) return `${interpreter} ${named}`;
+  try {
+    accessSync(named, constants.X_OK);
+    return undefined;
+  } catch {
+    // It is not executable.
+    return `${interpreter} ${named}`;
+  }
 }
 
 function isProgram(named: string): boolean {

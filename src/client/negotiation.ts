@@ -281,7 +281,11 @@ export class Negotiation {
   }
 
   #note(method: string, codec: ClientCodec, outcome: string, error?: ClientError): void {
-    this.#tried.push(`${method}${this.#at} (${codec.date}): ${outcome}`);
+    const attempt = `${method}${this.#at} (${codec.date}): `;
+    // What is tried again on a new connection is listed once, with its last outcome.
+    const before = this.#tried.findIndex((each) => each.startsWith(attempt));
+    if (before >= 0) this.#tried.splice(before, 1);
+    this.#tried.push(attempt + outcome);
     const { status = 0, code } = error?.serverError ?? {};
     // A server that lists allowed methods exists.
     this.#absent = absentStatuses.includes(status) && code !== errorRows.methodNotFound.code;

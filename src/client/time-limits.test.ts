@@ -1,6 +1,7 @@
 // Time limits of calls that take more than one request, or a new connection.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { connect } from './connect.ts';
+import type { ClientError } from './errors.ts';
 import { ScriptedServer } from './testing/scripted-server.ts';
 import type { Transport } from './transports/transport.ts';
 
@@ -80,4 +81,17 @@ test('pages of a list share one limit', async () => {
   expect(await failure).toMatchObject({ code: 'timeout' });
   expect(pages).toBe(5);
   await client.close();
+});
+
+test('a server that never responds: initialize is sent on a second connection, and listed once', async () => {
+  const silent = () => undefined;
+  const server = new ScriptedServer('handshake', { 'server/discover': silent, initialize: silent });
+  const failure = connect(server.target, { connectTimeoutMs: 60_000 }).catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(server.sent.filter(({ method }) => method === 'initialize')).toHaveLength(2);
+  const { code, tried } = (await failure) as ClientError;
+  expect([code, tried.map((each) => each.split(' ')[0])]).toEqual([
+    'connect-timeout',
+    ['server/discover', 'initialize'],
+  ]);
 });

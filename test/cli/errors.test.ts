@@ -1,5 +1,6 @@
 // How commands fail: exit codes, errors as JSON, suggestions, and advice on wrong addresses.
 
+import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -20,8 +21,6 @@ test.each([
   [['tols', '--json'], 2, 'usage'],
   [['tools', 'local', '--jsn', '--json'], 2, 'usage'],
   [['serve', '--prot', '1', '--json'], 2, 'usage'],
-  [['serve', '--http', '--port', '0', '--public-url', 'nope', '--json'], 2, 'usage'],
-  [['serve', '--http', '--port', '0', '--allow-origin', 'nope', '--json'], 2, 'usage'],
   [['install', 'cursr', '--json'], 2, 'usage'],
   [['list', 'cursr', '--json'], 2, 'usage'],
   [['init', '--json'], 2, 'usage'],
@@ -56,6 +55,8 @@ test.each([
   [['ping', 'locl'], 'did you mean "local"?'],
   [['ping', 'localhost:8000/mcp'], '"localhost:8000/mcp" is not a URL; did you mean http://localhost:8000/mcp?'],
   [['ping', 'htp://127.0.0.1/mcp'], 'did you mean http://127.0.0.1/mcp?'],
+  [['serve', '--http', '--port', '0', '--public-url', 'nope'], '--public-url: "nope" is not a URL; write'],
+  [['serve', '--http', '--port', '0', '--allow-origin', 'nope'], '--allow-origin: "nope" is not an origin; write'],
 ])('%j gets a suggestion', async (args, text) => {
   const { code, stderr } = await home.run(args);
   expect(code).toBe(2);
@@ -70,4 +71,24 @@ test('a wrong URL gets advice, and -v shows what was tried', async () => {
   );
   const verbose = await home.run(['ping', `${origin}/foo`, '-v']);
   expect(verbose.stderr).toMatch(/\nTried:\n {2}server\/discover /);
+});
+
+test.each([
+  [['tools', 'node', 'server.mjs'], 'A command line must be in quotes: mooring tools "node server.mjs"'],
+  [['tools', 'node', 'server.mjs', 'add'], 'mooring tools "node server.mjs" add'],
+  [['tools', 'npx', 'some-server'], 'mooring tools "npx some-server"'],
+  [['ping', 'node', 'server.mjs'], 'mooring ping "node server.mjs"'],
+  [['resources', 'node', 'server.mjs'], 'mooring resources "node server.mjs"'],
+  [['prompts', 'node', 'server.mjs'], 'mooring prompts "node server.mjs"'],
+  [['watch', 'node', 'server.mjs'], 'mooring watch "node server.mjs"'],
+  [['call', 'node', 'server.mjs', 'add'], 'mooring call "node server.mjs" add'],
+  [['call', 'npx', 'some-server', 'add'], 'mooring call "npx some-server" add'],
+  [['read', 'node', 'server.mjs'], 'mooring read "node server.mjs" <uri>'],
+  [['prompt', 'node', 'server.mjs', 'greet'], 'mooring prompt "node server.mjs" greet'],
+  [['tools', 'server.mjs'], 'Name the program that runs it, in quotes: "node server.mjs"'],
+  [['tools', './server.mjs'], 'Name the program that runs it, in quotes: "node ./server.mjs"'],
+])('%j is a command line without quotes', async (args, text) => {
+  writeFileSync(home.file('server.mjs'), 'process.stdin.resume();');
+  const { code, stderr } = await home.run(args);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(text)]);
 });

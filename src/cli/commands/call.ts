@@ -6,6 +6,7 @@ import { type Client, ClientError, type TaskHandle } from '../../client/index.ts
 import { readArguments, readJsonArguments } from '../client/arguments.ts';
 import { connectionFlags, connectionHelp, pairs, targetHelp, withServer } from '../client/connection.ts';
 import { terminalInputHandlers } from '../client/input-requests.ts';
+import { requireQuotes } from '../client/positionals.ts';
 import { printResult } from '../client/print-content.ts';
 import { SavedFiles } from '../client/saved-files.ts';
 import { showStatusIn } from '../client/task-status.ts';
@@ -47,6 +48,7 @@ const options = {
 
 export const run = command({ name: 'call', help, options }, async ({ values, positionals, out }) => {
   const [target, name, ...more] = positionals;
+  await requireQuotes({ command: 'call', after: '<tool>' }, positionals, values.config);
   if (target === undefined || name === undefined)
     throw new UsageError('Usage: mooring call <server> <tool> [--arg name=value]');
   if (more.length > 0)

@@ -3,6 +3,7 @@
 import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
+import { requireQuotes } from '../client/positionals.ts';
 import { command } from '../command.ts';
 
 const help = `Usage: mooring ping <server> [options]
@@ -19,6 +20,7 @@ const options = { ...connectionFlags, count: { type: 'string', short: 'n' } } as
 
 export const run = command({ name: 'ping', help, options }, async ({ values, positionals, out }) => {
   const [target, ...more] = positionals;
+  await requireQuotes({ command: 'ping' }, positionals, values.config);
   if (target === undefined || more.length > 0) throw new UsageError('Usage: mooring ping <server>');
   const count = Number(values.count ?? 3);
   if (!Number.isInteger(count) || count < 1)

@@ -2,6 +2,7 @@
 
 import { UsageError } from '../../app/usage-error.ts';
 import { connectionFlags, connectionHelp, pairs, targetHelp, withServer } from '../client/connection.ts';
+import { requireQuotes } from '../client/positionals.ts';
 import { showContent } from '../client/print-content.ts';
 import { SavedFiles } from '../client/saved-files.ts';
 import { command } from '../command.ts';
@@ -25,6 +26,7 @@ const options = {
 
 export const run = command({ name: 'prompt', help, options }, async ({ values, positionals, out }) => {
   const [target, name, ...more] = positionals;
+  await requireQuotes({ command: 'prompt', after: '<prompt>' }, positionals, values.config);
   if (target === undefined || name === undefined || more.length > 0) {
     throw new UsageError('Usage: mooring prompt <server> <prompt> [--arg name=value]');
   }

@@ -3,6 +3,7 @@
 import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
+import { requireQuotes } from '../client/positionals.ts';
 import type { Prompt } from '../client/types.ts';
 import { command } from '../command.ts';
 import { type Column, table } from '../ui/table.ts';
@@ -18,6 +19,7 @@ export const run = command(
   { name: 'prompts', help, options: connectionFlags },
   async ({ values, positionals, out }) => {
     const [target, ...more] = positionals;
+    await requireQuotes({ command: 'prompts' }, positionals, values.config);
     if (target === undefined || more.length > 0) throw new UsageError('Usage: mooring prompts <server>');
     return withServer(target, values, out, async (client, signal) => {
       const prompts = client.capabilities['prompts'] === undefined ? [] : await client.listPrompts({ signal });

@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { UsageError } from '../../app/usage-error.ts';
 import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
+import { requireQuotes } from '../client/positionals.ts';
 import { showResource } from '../client/print-content.ts';
 import { formatBytes, SavedFiles } from '../client/saved-files.ts';
 import type { ResourceContents } from '../client/types.ts';
@@ -27,6 +28,7 @@ const options = {
 
 export const run = command({ name: 'read', help, options }, async ({ values, positionals, out }) => {
   const [target, uri, ...more] = positionals;
+  await requireQuotes({ command: 'read', after: '<uri>' }, positionals, values.config);
   if (target === undefined || uri === undefined || more.length > 0)
     throw new UsageError('Usage: mooring read <server> <uri>');
   return withServer(target, values, out, async (client, signal) => {

@@ -3,6 +3,7 @@
 import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
+import { requireQuotes } from '../client/positionals.ts';
 import { formatBytes } from '../client/saved-files.ts';
 import { command } from '../command.ts';
 import { type Column, table } from '../ui/table.ts';
@@ -24,6 +25,7 @@ export const run = command(
   { name: 'resources', help, options: connectionFlags },
   async ({ values, positionals, out }) => {
     const [target, ...more] = positionals;
+    await requireQuotes({ command: 'resources' }, positionals, values.config);
     if (target === undefined || more.length > 0) throw new UsageError('Usage: mooring resources <server>');
     return withServer(target, values, out, async (client, signal) => {
       const offered = client.capabilities['resources'] !== undefined;

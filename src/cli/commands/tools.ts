@@ -4,6 +4,7 @@ import { nearest } from '../../app/text/nearest.ts';
 import { forTerminal, lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
+import { requireQuotes } from '../client/positionals.ts';
 import { signature, typeText } from '../client/schema-summary.ts';
 import type { FormSchema, Tool } from '../client/types.ts';
 import { command } from '../command.ts';
@@ -19,6 +20,7 @@ ${connectionHelp}`;
 
 export const run = command({ name: 'tools', help, options: connectionFlags }, async ({ values, positionals, out }) => {
   const [target, name, ...more] = positionals;
+  await requireQuotes({ command: 'tools' }, positionals, values.config);
   if (target === undefined || more.length > 0) throw new UsageError('Usage: mooring tools <server> [tool]');
   return withServer(target, values, out, async (client, signal) => {
     const tools = await client.listTools({ signal });

@@ -4,6 +4,7 @@ import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import type { Client } from '../../client/index.ts';
 import { connectionFlags, connectionHelp, describe, targetHelp, withServer } from '../client/connection.ts';
+import { requireQuotes } from '../client/positionals.ts';
 import { showResource } from '../client/print-content.ts';
 import { SavedFiles } from '../client/saved-files.ts';
 import { command } from '../command.ts';
@@ -28,6 +29,7 @@ const options = {
 
 export const run = command({ name: 'watch', help, options }, async ({ values, positionals, out }) => {
   const [target, ...uris] = positionals;
+  await requireQuotes({ command: 'watch' }, positionals, values.config);
   if (target === undefined) throw new UsageError('Usage: mooring watch <server> [uri …]');
   const limit = values.count === undefined ? Number.POSITIVE_INFINITY : Number(values.count);
   if (!(limit >= 1)) throw new UsageError(`--count must be a number of 1 or more, not ${JSON.stringify(values.count)}`);
