@@ -83,6 +83,20 @@ test('input of a task is shown, answered, and answered while waiting', async () 
   expect(called).toMatchObject({ code: 0, stdout: 'to Husum\n' });
 });
 
+test('a detached call from a script can be answered later, and uses the answers that it was given', async () => {
+  const id = await detach('ask');
+  const { params } = server.requests.find(({ method }) => method === 'tools/call') as (typeof server.requests)[0];
+  const declared = (params['_meta'] as Record<string, unknown>)['io.modelcontextprotocol/clientCapabilities'];
+  expect(declared).toMatchObject({ elicitation: { form: {} } });
+  expect(declared).not.toHaveProperty('sampling');
+  expect(server.task(id).status).toBe('input_required');
+  const answered = await home.run(['call', url, 'ask', '--detach', '--answer', 'harbour=Emden']);
+  expect(answered).toEqual({ code: 0, stdout: 'task-2\n', stderr: '' });
+  expect(await home.run(['task', 'wait', url, 'task-2'])).toMatchObject({ code: 0, stdout: 'to Emden\n' });
+  const ended = await home.run(['call', url, 'fail', '--detach', '--answer', 'harbour=Emden']);
+  expect(ended).toMatchObject({ code: 1, stdout: 'task-3\n', stderr: expect.stringContaining('No wind') });
+});
+
 test('Ctrl-C cancels the task of a call, but not a task that is only waited for', async () => {
   const polls = () => server.methods.filter((method) => method === 'tasks/get').length;
   const stopping = async (args: string[]): Promise<{ code: number | null; stderr: string }> => {

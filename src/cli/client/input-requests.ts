@@ -15,13 +15,15 @@ const say = (text: string): void => void process.stderr.write(text);
 
 /**
  * Handlers for a call. Answers from the command line are used if there are any; otherwise the user is prompted. Without
- * a terminal there are no handlers, so the server sees that this client does not support input requests.
+ * a terminal there are no handlers, so the server sees that this client does not support input requests. The names of
+ * answers that were used are added to `used`.
  */
 export function terminalInputHandlers(
   answers: Readonly<Record<string, string>> | undefined,
   bar: () => ProgressBar,
+  used = new Set<string>(),
 ): InputHandlers {
-  if (answers !== undefined) return { elicit: ({ schema }) => fromAnswers(schema as FormSchema, answers) };
+  if (answers !== undefined) return { elicit: ({ schema }) => fromAnswers(schema as FormSchema, answers, used) };
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return {};
   const ask = <T>(signal: AbortSignal, work: (ask: ReadLine) => Promise<T>): Promise<T> => {
     const resume = bar().pause();
@@ -33,6 +35,22 @@ export function terminalInputHandlers(
     sample: async ({ messages, systemPrompt }, { signal }) => {
       const text = await ask(signal, (put) => actAsModel(messages, systemPrompt, put));
       return { role: 'assistant', content: { type: 'text', text }, model: 'a person', stopReason: 'endTurn' };
+    },
+  };
+}
+
+/**
+ * Handlers for a call that continues as a task. What the task asks for later is answered by "mooring task answer", also
+ * without a terminal here, so forms are supported in any case.
+ */
+export function detachedInputHandlers(...args: Parameters<typeof terminalInputHandlers>): InputHandlers {
+  const handlers = terminalInputHandlers(...args);
+  if (handlers.elicit !== undefined) return handlers;
+  return {
+    elicit: () => {
+      throw new InputDeclined(
+        'the server asks before it starts a task; run the command in a terminal, or add --answer',
+      );
     },
   };
 }
@@ -105,7 +123,7 @@ async function actAsModel(messages: Messages, systemPrompt: string | undefined, 
   return answer;
 }
 
-function fromAnswers(schema: FormSchema, answers: Readonly<Record<string, string>>): FormAnswer {
+function fromAnswers(schema: FormSchema, answers: Readonly<Record<string, string>>, used: Set<string>): FormAnswer {
   const content: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
     const text = answers[name];
@@ -119,5 +137,6 @@ function fromAnswers(schema: FormSchema, answers: Readonly<Record<string, string
   );
   if (missing !== undefined && missing.length > 0)
     throw new InputDeclined(`--answer is missing for ${missing.join(', ')}`);
+  for (const name of Object.keys(content)) used.add(name);
   return { action: 'accept', content: content as NonNullable<FormAnswer['content']> };
 }

@@ -5,7 +5,7 @@ import { UsageError } from '../../app/usage-error.ts';
 import { type Client, ClientError, type TaskHandle } from '../../client/index.ts';
 import { readArguments, readJsonArguments } from '../client/arguments.ts';
 import { connectionFlags, connectionHelp, pairs, targetHelp, withServer } from '../client/connection.ts';
-import { terminalInputHandlers } from '../client/input-requests.ts';
+import { detachedInputHandlers, terminalInputHandlers } from '../client/input-requests.ts';
 import { requireQuotes } from '../client/positionals.ts';
 import { printResult } from '../client/print-content.ts';
 import { SavedFiles } from '../client/saved-files.ts';
@@ -27,7 +27,8 @@ Arguments:
   --answer name=value answer a field the server asks for, instead of prompting you; repeatable
   --save DIR          folder for images and other files (default: a new temporary folder)
   --no-check          call the tool even if required arguments are missing
-  --detach            start the call as a task, print its id and return; continue with "mooring task"
+  --detach            start the call as a task, print its id and return; continue with "mooring task".
+                      With --answer, return when the task has asked for all answers, or has ended
 
 If the server runs the call as a task, the command waits for it; Ctrl-C cancels the task.
 
@@ -57,13 +58,15 @@ export const run = command({ name: 'call', help, options }, async ({ values, pos
   const answers = values.answer === undefined ? undefined : pairs(values.answer, '--answer');
   let bar: ProgressBar = noProgress;
   let task: TaskHandle | undefined;
+  const used = new Set<string>();
+  const unused = (): number => Object.keys(answers ?? {}).length - used.size;
   const work: Parameters<typeof withServer>[3] = async (client, signal) => {
     const tool = pick(await client.listTools({ signal }), name);
     const typed = readArguments(values.arg ?? [], tool.inputSchema as FormSchema);
     const all = { ...given, ...typed };
     if (values['no-check'] !== true) checkRequired(name, all, tool.inputSchema as FormSchema);
     const printing = { out, json: values.json === true, files: new SavedFiles(values.save) };
-    if (values.detach === true) return detach(client, name, all, signal, printing);
+    if (values.detach === true) return detach(client, name, all, signal, printing, unused);
     bar = startProgress(name);
     const calling = new AbortController();
     // A task is cancelled by `onStop`, which waits for the server.
@@ -87,14 +90,9 @@ export const run = command({ name: 'call', help, options }, async ({ values, pos
       .finally(() => bar.close());
     return printResult(result, printing);
   };
-  return withServer(
-    target,
-    values,
-    out,
-    work,
-    terminalInputHandlers(answers, () => bar),
-    { onStop: () => task?.cancel() },
-  );
+  const inputHandlers = values.detach === true ? detachedInputHandlers : terminalInputHandlers;
+  const handlers = inputHandlers(answers, () => bar, used);
+  return withServer(target, values, out, work, handlers, { onStop: () => task?.cancel() });
 });
 
 type Printing = Parameters<typeof printResult>[1];
@@ -106,9 +104,12 @@ async function detach(
   args: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
   printing: Printing,
+  unused: () => number,
 ): Promise<number> {
   const { out, json } = printing;
-  const started = await client.tasks.start(name, args, { signal });
+  const started = await client.tasks.start(name, args, { signal }).catch((error: unknown) => {
+    throw hinted(error);
+  });
   if (started.info !== undefined) {
     if (json) out.json(started.info);
     else out.write(`${lineForTerminal(started.info.taskId, 1_000)}\n`);
@@ -116,6 +117,7 @@ async function detach(
       out.info(
         'The server ends with this command. The task continues only if the server stores tasks and is started again.\n',
       );
+    if (unused() > 0) await waitUntilAnswered(started, unused, signal);
     return 0;
   }
   const result = await started.wait();
@@ -123,6 +125,21 @@ async function detach(
   if (!json) return printResult(result, printing);
   out.json({ taskId: null, status: started.status, result });
   return result.isError === true ? 1 : 0;
+}
+
+/** Waits until the task has asked for all given answers, or has ended. */
+async function waitUntilAnswered(task: TaskHandle, unused: () => number, signal: AbortSignal): Promise<void> {
+  const answered = new AbortController();
+  const stop = task.onChange(({ status }) => {
+    if (unused() === 0 && status !== 'input_required') answered.abort();
+  });
+  try {
+    await task.wait({ signal: AbortSignal.any([signal, answered.signal]) });
+  } catch (error) {
+    if (!answered.signal.aborted) throw error;
+  } finally {
+    stop();
+  }
 }
 
 /** A call that may prompt a user waits longer: people need time to answer. */
