@@ -120,3 +120,12 @@ test('a file that exports no server, and a port without --http, are explained', 
   expect(code).toBe(2);
   expect(stderr).toContain('--port is for --http');
 }, 60_000);
+
+test('a TypeScript file that this Node cannot run ends the program, and no port stays open', async () => {
+  save(home, 'server.ts', 'export const server = undefined;');
+  // Node 22.18 and later run TypeScript, unless they are told not to.
+  const runsTypeScript = Boolean((process.features as { readonly typescript?: unknown }).typescript);
+  const env: Record<string, string> = runsTypeScript ? { NODE_OPTIONS: '--no-experimental-strip-types' } : {};
+  const { code, stderr } = await home.run(['dev', '--http', '--port', '0', 'server.ts'], { env });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('does not run TypeScript')]);
+});

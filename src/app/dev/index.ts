@@ -45,8 +45,9 @@ export async function serveDev(file: string, listener: DevListener): Promise<voi
 export async function serveDevHttp(file: string, port: number, listener: DevListener): Promise<string> {
   const { HttpFront } = await import('./http-front.ts');
   const front = new HttpFront((call) => listener.onCall(call));
-  const url = await front.listen(port);
+  // It throws if the file cannot be run at all, and then no port may be open.
   const server = new ServerProcess(file, front, listener);
+  const url = await front.listen(port);
   server.start();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => void server.close().then(() => process.exit(0)));
