@@ -107,6 +107,12 @@ const urls: readonly Case[] = [
   },
   { title: 'a server behind a broken proxy', id: 'server-error', target: (web) => `${web.failing}/mcp`, says: '502' },
   {
+    title: 'a server that cannot run at the moment',
+    id: 'server-error',
+    target: (web) => `${web.stopped}/mcp`,
+    says: 'server.ts is not running (-32000)',
+  },
+  {
     title: 'a redirect',
     id: 'redirected',
     target: (web) => `${web.redirecting}/mcp`,

@@ -79,6 +79,16 @@ const always =
   (_request, response) =>
     void response.writeHead(status, headers).end(body);
 
+/** What `mooring dev --http` responds at every path while its file has a syntax error. */
+const stopped: RequestListener = (request, response) => {
+  if (request.method !== 'POST') response.writeHead(503).end('server.ts is not running');
+  else {
+    void bodyOf(request).then(({ id }) => {
+      json(response, 200, { jsonrpc: '2.0', id, error: { code: -32000, message: 'server.ts is not running' } });
+    });
+  }
+};
+
 /** All servers; `close` ends them. */
 export async function startWebServers() {
   const servers: Server[] = [];
@@ -104,6 +114,7 @@ export async function startWebServers() {
     bearer: await plain(always(401, { 'WWW-Authenticate': 'Bearer realm="api", error="invalid_token"' })),
     forbidden: await plain(always(403, {}, 'Invalid Host header')),
     failing: await plain(always(502)),
+    stopped: await plain(stopped),
     redirecting: await plain(always(308, { Location: 'https://mcp.example.org/mcp' })),
     untrusted: await untrusted.url,
     expired: await expired.url,

@@ -48,6 +48,8 @@ export async function checkUrl(entry: UrlEntry, options: ServerCheckOptions): Pr
     } = await checkConnection({ ...entry, type: entry.type ?? 'http' }, options);
     if (error === undefined) return [...reports, ...found, ...olderTransport(transport, entry.type)];
     if (!found.some(({ id }) => id === 'not-mcp' || id === 'connection-failed')) return [...reports, ...found];
+    const failure = first.ok ? explainJsonRpcError(url, first) : undefined;
+    if (failure !== undefined) return [...reports, failure];
   }
   return [...reports, await findEndpoint(url, first, entry.headers, probeMs)];
 }
@@ -184,6 +186,23 @@ async function explainStatus(
     return { id: 'server-error', detail, remedy: 'Look at the log of the server, and of the proxy in front of it.' };
   }
   return undefined;
+}
+
+/** The finding for an endpoint that is in the right place but rejects even the first request. */
+function explainJsonRpcError({ href }: URL, reply: ProbeResult & { ok: true }): Report | undefined {
+  if (!isEndpoint(reply)) return undefined;
+  const { code, message } = jsonRpcErrorIn(reply.body);
+  if (code === undefined) return undefined;
+  const detail = `${href} is an MCP endpoint, but it responds with an error: ${message} (${code})`;
+  return { id: 'server-error', detail, remedy: 'Correct what the error says, and look at the log of the server.' };
+}
+
+function jsonRpcErrorIn(body: string): { readonly code?: number; readonly message?: string } {
+  try {
+    return JSON.parse(body)?.error ?? {};
+  } catch {
+    return {}; // A stream, or too long to be an error.
+  }
 }
 
 /** Whether an earlier sign-in with `mooring` is still valid. */

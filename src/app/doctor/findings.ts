@@ -103,7 +103,10 @@ export const findingKinds = {
   'sign-in-required': { severity: 'error', about: 'the server requires credentials' },
   'token-rejected': { severity: 'error', about: 'the server rejects the credentials' },
   forbidden: { severity: 'error', about: 'the server denies access (403)' },
-  'server-error': { severity: 'error', about: 'the server fails with an HTTP status of 5xx or 429' },
+  'server-error': {
+    severity: 'error',
+    about: 'the server fails with an HTTP status of 5xx or 429, or with an error of JSON-RPC',
+  },
   'sse-transport': { severity: 'warning', about: 'the older HTTP+SSE transport' },
 } as const satisfies Readonly<Record<string, { readonly severity: Severity; readonly about: string }>>;
 
