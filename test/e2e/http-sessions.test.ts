@@ -160,7 +160,7 @@ describe('the era table', () => {
     ['a request without session', ping, {}, 400, -32000],
     ['a request with an old header and no session', ping, { 'MCP-Protocol-Version': '2025-06-18' }, 400, -32000],
     ['a request without claim under a modern header', ping, { 'MCP-Protocol-Version': '2026-07-28' }, 400, -32602],
-    ['the same under a later date', ping, { 'MCP-Protocol-Version': '2027-01-01' }, 400, -32602],
+    ['the same under a date that is not supported', ping, { 'MCP-Protocol-Version': '2027-01-01' }, 400, -32022],
     ['a notification without session', { jsonrpc: '2.0', method: 'notifications/initialized' }, {}, 400, -32000],
     [
       'a notification under a modern header',

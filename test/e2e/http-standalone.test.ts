@@ -349,6 +349,15 @@ describe('the revision that a request names', () => {
     expect(json.error?.data).toEqual({ supported: ['2026-07-28'], requested: 'v999.0.0' });
   });
 
+  test('an unsupported version of the header is reported before a missing _meta', async () => {
+    const body = { jsonrpc: '2.0', id: 5, method: 'tools/list', params: {} };
+    const headers = { ...modernHeaders('tools/list'), 'MCP-Protocol-Version': '2030-01-01' };
+    const { status, json } = await client.send({ body, headers });
+    expect([status, json.id, json.error?.code]).toEqual([400, 5, -32022]);
+    expect(json.error?.message).toContain('Unsupported protocol version 2030-01-01');
+    expect(json.error?.data).toEqual({ supported: ['2026-07-28'], requested: '2030-01-01' });
+  });
+
   test('a contradicting header is reported before an unsupported version', async () => {
     const { status, json } = await client.modern('server/discover', {}, { meta: { [versionKey]: 'v999.0.0' } });
     expect([status, json.error?.code]).toEqual([400, -32020]);

@@ -165,7 +165,7 @@ export class ServerRevisions {
         `MCP-Protocol-Version ${headerVersion} has no initialize; name it in params._meta of each request instead`,
       );
     }
-    return wireErrors.invalidMeta(missingRevisionText(headerVersion));
+    return this.#missingMeta(headerVersion);
   }
 
   /** The error for a handshake client where no handshake revision is enabled. */
@@ -178,7 +178,14 @@ export class ServerRevisions {
       return wireErrors.unsupportedVersion(headerVersion, statelessRevisions);
     if (header !== undefined && headerVersion === undefined)
       return wireErrors.headerMismatch('MCP-Protocol-Version is missing');
-    return wireErrors.invalidMeta(missingRevisionText(headerVersion ?? statelessRevisions.at(-1)));
+    return this.#missingMeta(headerVersion ?? (statelessRevisions.at(-1) as string));
+  }
+
+  /** That the version is not supported comes first: adding the keys would not help. */
+  #missingMeta(version: string): WireError {
+    if (this.stateless(version) === undefined) return wireErrors.unsupportedVersion(version, statelessRevisions);
+    const keys = `${metaKeys.protocolVersion} and ${metaKeys.clientCapabilities}`;
+    return wireErrors.invalidMeta(`params._meta lacks ${keys}, which ${version} requires`);
   }
 
   /** True when the body of a message names its revision. */
@@ -186,10 +193,6 @@ export class ServerRevisions {
     const meta = params?.['_meta'];
     return isObject(meta) && meta[metaKeys.protocolVersion] !== undefined;
   }
-}
-
-function missingRevisionText(version: string | undefined): string {
-  return `params._meta lacks ${metaKeys.protocolVersion} and ${metaKeys.clientCapabilities}, which ${version} requires`;
 }
 
 function isUnknownVersion(version: unknown): boolean {
