@@ -131,6 +131,13 @@ export const authErrors = {
       `The server asks for authorization but offers no OAuth; tried ${list(tried)}. If it wants a fixed token, send that as a header`,
       { tried, cause },
     ),
+  /** Where no user can sign in, so that the usual paths of servers without metadata are not tried. */
+  notPublished: (tried: readonly string[]) =>
+    new AuthError(
+      'not-offered',
+      `The server asks for authorization but publishes nothing about OAuth; tried ${list(tried)}. If it wants a fixed token, send that as a header. If it has OAuth without metadata, sign in once from a terminal`,
+      { tried },
+    ),
   clientAuthenticationUnsupported: (issuer: string, supported: readonly string[]) =>
     new AuthError(
       'client-authentication-unsupported',

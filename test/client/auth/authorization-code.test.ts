@@ -251,3 +251,12 @@ test('a server that requires something other than OAuth is recognized', async ()
     tried: expect.arrayContaining([`${rs.origin}/.well-known/oauth-protected-resource`, `${rs.origin}/register`]),
   });
 });
+
+test('a server without OAuth is recognized also where no user can sign in', async () => {
+  const { rs } = await worlds.start({}, { metadataPath: null });
+  await expect(caller(rs, { redirector: false }).call()).rejects.toMatchObject({
+    code: 'not-offered',
+    message: expect.stringContaining('publishes nothing about OAuth'),
+    tried: expect.arrayContaining([`${rs.origin}/.well-known/oauth-protected-resource`]),
+  });
+});

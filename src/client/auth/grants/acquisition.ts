@@ -95,8 +95,12 @@ export class Acquisition {
 
   async #signIn(discovery: Discovery, scopes: readonly string[], dpop: DpopKey | undefined, signal: AbortSignal) {
     const { redirector, registration, signInTimeoutMs: timeoutMs, extraParams } = this.#options;
-    if (redirector === undefined) throw authErrors.interactionRequired();
     const { metadata } = discovery;
+    if (redirector === undefined) {
+      throw metadata.source === 'defaults'
+        ? authErrors.notPublished(discovery.tried)
+        : authErrors.interactionRequired();
+    }
     const [http, credentials] = [this.#http, this.#credentials];
     let replaceable = false;
     const attempt = async () => {
