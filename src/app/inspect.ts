@@ -134,7 +134,7 @@ async function untilStopped(console: Console, { port, open }: InspectSettings): 
   const { link, oneTimeLink } = await console.listen({ port }).catch(async (error: NodeJS.ErrnoException) => {
     await console.close();
     if (error.code !== 'EADDRINUSE') throw error;
-    throw new UsageError(`Port ${port} is already in use. Choose another with --port N`);
+    throw new Error(`Port ${port} is already in use. Choose another with --port N`, { cause: error });
   });
   process.stderr.write(`console on ${link}\n`);
   tryAnnounceRunning('mooring inspect', link);

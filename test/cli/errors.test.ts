@@ -41,6 +41,17 @@ test.each([
   expect(JSON.parse(ended.stdout)).toMatchObject({ error: { code, exitCode, message: expect.any(String) } });
 });
 
+test('a port in use is a failure, not a usage error', async () => {
+  const port = new URL(origin).port;
+  for (const args of [
+    ['serve', '--http'],
+    ['inspect', 'local', '--no-open'],
+  ]) {
+    const { code, stderr } = await home.run([...args, '--port', port]);
+    expect([args[0], code, stderr]).toEqual([args[0], 1, expect.stringContaining('is already in use')]);
+  }
+});
+
 test('the attempts are part of the JSON error', async () => {
   const { stdout } = await home.run(['ping', `${origin}/foo`, '--json']);
   const { error } = JSON.parse(stdout);
@@ -55,6 +66,11 @@ test.each([
   [['ping', 'locl'], 'did you mean "local"?'],
   [['ping', 'localhost:8000/mcp'], '"localhost:8000/mcp" is not a URL; did you mean http://localhost:8000/mcp?'],
   [['ping', 'htp://127.0.0.1/mcp'], 'did you mean http://127.0.0.1/mcp?'],
+  [
+    ['prompt', 'everything', 'test_simple_promt'],
+    'There is no prompt "test_simple_promt"; did you mean test_simple_prompt?',
+  ],
+  [['prompt', 'local', 'nope'], 'There is no prompt "nope"; the server has '],
   [['serve', '--http', '--port', '0', '--public-url', 'nope'], '--public-url: "nope" is not a URL; write'],
   [['serve', '--http', '--port', '0', '--allow-origin', 'nope'], '--allow-origin: "nope" is not an origin; write'],
 ])('%j gets a suggestion', async (args, text) => {

@@ -65,6 +65,18 @@ test.each(['verify', 'tail', 'query'])('audit %s reports a missing log', async (
   expect(stderr).toContain(`There is no audit log ${home.file('nothing.jsonl')}`);
 });
 
+test('an outcome that does not exist is a usage error that lists those that do', async () => {
+  await home.run(['serve', 'everything', '--audit', 'audit.jsonl']);
+  const query = (outcome: string) => home.run(['audit', 'query', home.file('audit.jsonl'), '--outcome', outcome]);
+  const { code, stderr } = await query('denied');
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining('no line has "denied". Outcomes are ok, failed, rejected'),
+  ]);
+  for (const known of ['cancelled', 'memory', 'can*'])
+    expect(await query(known)).toMatchObject({ code: 0, stdout: '' });
+});
+
 test('a rejected token is reported with the flag to use', async () => {
   const good = (await home.run(['token'])).stdout.trim();
   const { url } = await home.serve(['everything'], { env: { MOORING_TOKEN: good } });

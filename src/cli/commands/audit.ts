@@ -33,7 +33,8 @@ Options:
   --event GLOB         event: call, read, prompt, request, invalid-message, auth, spawn …
   --name GLOB          name of the tool or prompt, or URI of the resource
   --method GLOB        method: tools/call, resources/read …
-  --outcome GLOB       outcome: ok, failed, rejected, cancelled, input-required
+  --outcome GLOB       outcome: ok, failed, rejected, cancelled, input-required, detached;
+                       of programs: begun, ended, or why they were stopped
   --principal GLOB     the authenticated caller
   --session GLOB       session id
   --config FILE        read settings from this file
@@ -45,6 +46,10 @@ Exit code of verify: 0 if the chain is intact, otherwise 1.
 `;
 
 const filters = ['event', 'name', 'method', 'outcome', 'principal', 'session'] as const;
+
+const outcomes = ['ok', 'failed', 'rejected', 'cancelled', 'input-required', 'detached'];
+/** Of programs: that one was started, has ended, or what stopped it. */
+const programOutcomes = ['begun', 'ended', 'closed', 'timeout', 'output', 'memory', 'processes', 'disk', 'unwatched'];
 
 const options = {
   lines: { type: 'string', short: 'n' },
@@ -79,6 +84,7 @@ export const run = command({ name: 'audit', help, options }, async ({ values, po
   /** No matching line is fine; a log that does not exist is a usage error. */
   const ended = ({ file: path }: AuditLocation): number => {
     if (shown === 0 && !existsSync(path)) throw noAudit(path);
+    if (shown === 0 && values.outcome !== undefined) requireOutcome(values.outcome);
     return 0;
   };
 
@@ -142,6 +148,13 @@ function linesOf(words: string | undefined): number | undefined {
   if (words === undefined) return undefined;
   if (!/^\d{1,6}$/.test(words)) throw new UsageError(`--lines must be a number, not ${JSON.stringify(words)}`);
   return Number(words);
+}
+
+/** Throws if an outcome that no line has is none of those that Mooring records: it is probably mistyped. */
+function requireOutcome(word: string): void {
+  const known = [...outcomes, ...programOutcomes];
+  if (known.includes(word) || /[*?[{]/.test(word)) return;
+  throw new UsageError(`--outcome: no line has ${JSON.stringify(word)}. Outcomes are ${known.join(', ')}`);
 }
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;

@@ -35,18 +35,17 @@ export const run = command({ name: 'tools', help, options: connectionFlags }, as
 export function pick(tools: readonly Tool[], name: string): Tool {
   const found = tools.find((tool) => tool.name === name);
   if (found !== undefined) return found;
-  const meant = nearest(
-    name,
-    tools.map((tool) => tool.name),
-  );
-  const hint = meant === undefined ? `the server ${someOf(tools)}` : `did you mean ${meant}?`;
+  const names = tools.map((tool) => tool.name);
+  const meant = nearest(name, names);
+  const hint = meant === undefined ? `the server ${someOf(names, 'tools')}` : `did you mean ${meant}?`;
   throw new UsageError(`There is no tool ${JSON.stringify(name)}; ${hint}`);
 }
 
-function someOf(tools: readonly Tool[]): string {
-  if (tools.length === 0) return 'has no tools';
-  const some = tools.slice(0, 8).map((tool) => lineForTerminal(tool.name, 64));
-  return `has ${some.join(', ')}${tools.length > some.length ? ` and ${tools.length - some.length} more` : ''}`;
+/** What the server has: the first names. `kind`: what they name, in the plural. */
+export function someOf(names: readonly string[], kind: string): string {
+  if (names.length === 0) return `has no ${kind}`;
+  const some = names.slice(0, 8).map((name) => lineForTerminal(name, 64));
+  return `has ${some.join(', ')}${names.length > some.length ? ` and ${names.length - some.length} more` : ''}`;
 }
 
 function list(tools: readonly Tool[], out: Output): void {
