@@ -132,3 +132,11 @@ test('the help of serve lists the default profile first, the others in alphabeti
   expect(others.length).toBeGreaterThan(6);
   expect(others).toEqual(others.toSorted());
 });
+
+test('the help and the error of --log-level list the same levels', async () => {
+  const { stdout } = await home.run(['serve', '--help']);
+  const { stderr } = await home.run(['serve', '--log-level', 'loud']);
+  const listed = /must be one of (.*), not/.exec(stderr)?.[1]?.split(', ') ?? [];
+  expect(listed).toContain('critical');
+  expect(stdout.replace(/\s+/g, ' ')).toContain(listed.join(', ').replace(/, off$/, ' or off'));
+});

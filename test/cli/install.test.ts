@@ -111,7 +111,7 @@ const mine = `{
 test('the rest of the file stays unchanged, a backup is written, and a second install changes nothing', async () => {
   put('.claude.json', mine);
   const first = await home.run(['install', 'claude-code', '--npx']);
-  expect(first.stdout).toMatch(/^Added: mooring in Claude Code$/m);
+  expect(first.stdout).toMatch(/^Added mooring to Claude Code$/m);
   const added = `    "mooring": {
       "type": "stdio",
       "command": "npx",
@@ -130,7 +130,7 @@ test('the rest of the file stays unchanged, a backup is written, and a second in
   expect(second.stdout).toMatch(/^Already up to date: /);
   expect(backups('.claude.json')).toEqual([backup]);
   const gone = await home.run(['uninstall', 'claude-code']);
-  expect(gone.stdout).toMatch(/^Removed: /);
+  expect(gone.stdout).toMatch(/^Removed mooring from Claude Code$/m);
   expect(read('.claude.json')).toBe(mine);
   expect((await home.run(['uninstall', 'claude-code'])).stdout).toMatch(/^Not installed: /);
 });
@@ -253,7 +253,7 @@ test('a server of your own is installed under its name, with full paths, once it
   put('work/weather.mjs', readFileSync(fixture, 'utf8'));
   const { code, stdout } = await home.run(['install', 'opencode', '--env', 'A=b', '--', command, './weather.mjs']);
   expect(code).toBe(0);
-  expect(stdout).toContain('Created: weather in opencode');
+  expect(stdout).toContain('Added weather to opencode');
   expect(JSON.parse(read('.config/opencode/opencode.json'))).toEqual({
     mcp: { weather: { type: 'local', command: [command, path('work/weather.mjs')], environment: { A: 'b' } } },
   });

@@ -163,7 +163,7 @@ export const options: readonly Option[] = [
     flag: 'log-level',
     metavar: 'LEVEL',
     env: 'MCP_LOG_LEVEL',
-    about: 'debug, info, notice, warning, error or off',
+    about: 'debug, info, notice, warning, error, critical, alert, emergency or off',
   },
   {
     key: 'log.json',

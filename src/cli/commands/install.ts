@@ -249,12 +249,12 @@ function pairs(texts: readonly string[], pattern: RegExp, flag: string): Record<
   );
 }
 
-const changeTexts: Readonly<Record<EditResult, string>> = {
-  created: 'Created',
-  added: 'Added',
-  changed: 'Updated',
-  removed: 'Removed',
-  unchanged: 'Already up to date',
+/** What was done, and the word before the name of the client. */
+const changeTexts: Readonly<Record<Exclude<EditResult, 'unchanged'>, readonly [done: string, where: string]>> = {
+  created: ['Added', 'to'],
+  added: ['Added', 'to'],
+  changed: ['Updated', 'in'],
+  removed: ['Removed', 'from'],
 };
 
 function report(
@@ -263,15 +263,18 @@ function report(
   name: string,
   json: boolean,
   out: Output,
-  unchangedText = changeTexts.unchanged,
+  unchangedText = 'Already up to date',
 ): void {
   if (json) {
     out.json({ client: row.title, name, change, file, backup: backup ?? null });
     return;
   }
   const { style } = out;
-  const mark = change === 'unchanged' ? style.faint(unchangedText) : style.good(changeTexts[change]);
-  out.write(`${mark}: ${style.name(name)} in ${row.title}\n`);
+  if (change === 'unchanged') out.write(`${style.faint(unchangedText)}: ${style.name(name)} in ${row.title}\n`);
+  else {
+    const [done, where] = changeTexts[change];
+    out.write(`${style.good(done)} ${style.name(name)} ${where} ${row.title}\n`);
+  }
   out.write(`  file    ${shortened(file)}\n`);
   if (backup !== undefined) out.write(`  backup  ${shortened(backup)}\n`);
   if (change !== 'unchanged' && change !== 'removed') out.write(`\n${row.afterwards}\n`);
