@@ -367,6 +367,20 @@ describe('sessions', () => {
     expect(server?.visits.filter(({ body }) => body.includes('"initialize"'))).toHaveLength(2);
   });
 
+  test('a call with sessionLost: throw is not sent again, and the next call opens the session', async () => {
+    const states: string[] = [];
+    await open(
+      forgetful(({ message }, session) => message.method === 'tools/call' && session === 1),
+      { ...handshake, onState: (state) => states.push(state) },
+    );
+    const call = (client as Client).callTool('work', {}, { sessionLost: 'throw' });
+    expect((await rejectionOf(call, ClientError)).code).toBe('session-lost');
+    expect(states).toEqual(['lost']);
+    expect(await (client as Client).callTool('work')).toEqual(done);
+    expect(states).toEqual(['lost', 'restored']);
+    expect(server?.visits.filter(({ body }) => body.includes('"tools/call"'))).toHaveLength(2);
+  });
+
   test('one that ends at once is closed after the second', async () => {
     await open(
       forgetful(({ message }) => message.method === 'tools/call'),
