@@ -17,4 +17,6 @@ export { createGateway, type Gateway } from './gateway.ts';
 export type { GatewayOptions, ServedAs } from './options.ts';
 export { type PinOptions, Pins } from './pins/index.ts';
 export type { HeldCallLimits } from './relays/held-calls.ts';
+export type { ConnectSettings } from './upstreams/connect-options.ts';
 export type { UpstreamStateName, UpstreamStatus } from './upstreams/contract.ts';
+export type { ListSettings } from './upstreams/known-lists.ts';
