@@ -1,7 +1,7 @@
 // Streams of events over HTTP, with what sessions add: a standalone stream for messages that no request asked for, and resuming a
 // broken stream up again where it broke.
 
-import type { ClientError } from '../errors.ts';
+import { type ClientError, clientErrors } from '../errors.ts';
 import { EventReader } from './event-stream.ts';
 import { type HttpClient, mediaType, toErrorInfo } from './http-client.ts';
 import type { HttpReply } from './http-wire.ts';
@@ -109,7 +109,10 @@ export async function resumeStream(
       end = await readEvents(reply, listener, options.maxLength, end, options.during);
       vain = end.receivedAny ? 0 : vain + 1;
     } catch (error) {
-      const { status } = (error as ClientError).serverError ?? {};
+      const { code, serverError: { status } = {} } = error as ClientError;
+      // A request whose response has begun may have run, so it must not be sent again as one that was rejected.
+      if (code === 'session-lost')
+        throw clientErrors.lost(client.url.href, 'its session ended before the response', '', error);
       if (status !== undefined && status < 500) throw error;
       end = { ...end, error: error as Error };
       vain++;

@@ -381,6 +381,22 @@ describe('sessions', () => {
     expect(server?.visits.filter(({ body }) => body.includes('"tools/call"'))).toHaveLength(2);
   });
 
+  test('a call is not sent again if its session ended after its response had begun', async () => {
+    await open((visit) => {
+      const { message, request, response, result } = visit;
+      if (message.method === 'initialize') {
+        result({ protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': 'session' });
+      } else if (message.method === 'tools/call') {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).end('id: 1\nretry: 1\ndata: \n\n');
+      } else if (request.headers['last-event-id'] !== undefined) response.writeHead(404).end();
+      else return false;
+      return true;
+    }, handshake);
+    const error = await rejectionOf((client as Client).callTool('work'), ClientError);
+    expect(error.code).toBe('connection-lost');
+    expect(server?.visits.filter(({ body }) => body.includes('"tools/call"'))).toHaveLength(1);
+  });
+
   test('one that ends at once is closed after the second', async () => {
     await open(
       forgetful(({ message }) => message.method === 'tools/call'),
