@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { Sequencer } from './test/support/sequencer.ts';
 
@@ -53,6 +54,9 @@ const program = [
 
 /** On a shared machine a test of several processes is run once more if it fails; the closing summary names it. */
 const retry = process.env['CI'] === 'true' ? 1 : 0;
+
+// Programs that tests start store their compiled code there, not in the cache of the person who runs them.
+process.env['XDG_CACHE_HOME'] = join(import.meta.dirname, 'node_modules/.cache');
 
 export default defineConfig({
   test: {

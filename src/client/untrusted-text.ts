@@ -17,13 +17,16 @@ export function quote(text: string): string {
 const maxLines = 10;
 const maxLineLength = 300;
 
-/** The last lines of a log, without escape sequences, each indented. */
+/** A frame of a stack. Frames would take the place of the message above them. */
+const stackFrame = /^\s+at\s/;
+
+/** The last lines of a log, without escape sequences and stack frames, each indented. */
 export function tail(text: string): string {
   return text
     .slice(-maxLines * maxLineLength * 2)
     .replace(ansi, '')
     .split(/\r?\n/)
-    .filter((line) => line.trim() !== '')
+    .filter((line) => line.trim() !== '' && !stackFrame.test(line))
     .slice(-maxLines)
     .map((line) => `  ${clean(line, maxLineLength)}`)
     .join('\n');

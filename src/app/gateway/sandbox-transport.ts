@@ -130,7 +130,11 @@ function inherited(names: readonly string[]): Record<string, string> {
 
 /** The end of what it wrote to stderr, as the end of a message. */
 function lastLines(stderr: string): string {
-  const lines = forTerminal(stderr).trim().split('\n').slice(-10);
+  // The frames of a stack would take the place of its message.
+  const lines = forTerminal(stderr.replace(/^\s+at\s.*$\n?/gm, ''))
+    .trim()
+    .split('\n')
+    .slice(-10);
   return lines[0] === '' ? '' : `. Last lines of its stderr:\n${lines.map((line) => `  ${line}`).join('\n')}`;
 }
 
