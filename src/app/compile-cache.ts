@@ -1,8 +1,8 @@
 // Stores the compiled code of the program between starts, so that the next start does not have to parse its files again.
 // Node.js 22.1 and later. Imports nothing of the program: what is loaded before is not stored.
 
-import { mkdirSync, statSync } from 'node:fs';
-import { posix, win32 } from 'node:path';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname, posix, win32 } from 'node:path';
 import type { Platform } from './config/folders.ts';
 
 /** `~/.cache/mooring`, `~/Library/Caches/mooring` or `%LOCALAPPDATA%\mooring\cache`. */
@@ -24,7 +24,8 @@ export function useCompileCache(): void {
     const { platform, env } = process;
     const home = env[platform === 'win32' ? 'USERPROFILE' : 'HOME'] || process.getBuiltinModule('node:os').homedir();
     const folder = cacheFolder({ platform, env, home });
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // Not `recursive`, which never returns below /proc.
+    for (const each of [dirname(folder), folder]) if (!existsSync(each)) mkdirSync(each, { mode: 0o700 });
     if (isPrivate(folder)) enableCompileCache(folder);
   } catch {
     // A home folder that cannot be written.

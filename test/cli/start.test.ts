@@ -115,6 +115,10 @@ test('compiled code is stored for the next start, if no other user can write the
   expect(stored.length > 0).toBe(stores);
   expect(compiledBy(env, cache)).toEqual(stored);
 
+  // No folder can be created there, and none is needed.
+  for (const place of ['/proc/1', '/dev/null'])
+    expect(compiledBy({ ...env, XDG_CACHE_HOME: place }, cache)).toEqual(stored);
+
   rmSync(cache, { recursive: true, force: true });
   mkdirSync(cache, { recursive: true });
   chmodSync(cache, 0o777);
