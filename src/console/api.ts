@@ -310,7 +310,7 @@ export interface UpstreamRow {
   readonly noise?: string;
   /** How many of its messages were not valid; absent if all were. */
   readonly invalidMessages?: number;
-  /** It sent input requests that could belong to several callers, so nobody was asked. */
+  /** It sent input requests that could belong to several callers, so none of them was asked. */
   readonly ambiguousInput?: boolean;
   readonly stderr?: string;
   /** Its tools, and their names for clients; without one a tool is hidden, or withheld until it is accepted. */

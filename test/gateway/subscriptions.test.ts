@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Client, inMemory, type Subscription } from '../../src/client/index.ts';
 import { createGateway, type Gateway, type UpstreamConfig } from '../../src/gateway/index.ts';
-import { createServer } from '../../src/index.ts';
+import { createServer, type Server } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
 import { clientOf, gatewayConfig, gatewayOf, upstream } from './fixture.ts';
 
@@ -19,6 +19,19 @@ function gatewayWith(config: UpstreamConfig): Gateway {
   const gateway = createGateway(gatewayConfig([config]), { logger: false });
   closers.push(() => gateway.close());
   return gateway;
+}
+
+/** A server in memory with the resource. `touch` announces a change of it. */
+function notes(): Server {
+  const server = createServer({ name: 'notes', version: '1.0.0', logger: false });
+  server.resource(uri, { name: 'one', read: () => 'text' });
+  server.tool('touch', {
+    run: () => {
+      server.resourceUpdated(uri);
+      return 'touched';
+    },
+  });
+  return server;
 }
 
 const follow = (client: Client): Promise<Subscription> =>
@@ -67,14 +80,7 @@ describe.each(pairs)('a client of %s and a server of %s', (down, up) => {
 });
 
 test('a server whose lists are not known yet can be followed by the first request', async () => {
-  const server = createServer({ name: 'notes', version: '1.0.0', logger: false });
-  server.resource(uri, { name: 'one', read: () => 'text' });
-  server.tool('touch', {
-    run: () => {
-      server.resourceUpdated(uri);
-      return 'touched';
-    },
-  });
+  const server = notes();
   const other = createServer({ name: 'other', version: '1.0.0', logger: false });
   const gateway = gatewayOf(closers, { notes: server, other });
   const client = await clientOf(closers, gateway.server, { revision: '2026-07-28' });
@@ -82,14 +88,7 @@ test('a server whose lists are not known yet can be followed by the first reques
 });
 
 test('a server that goes and comes back is followed again', async () => {
-  const server = createServer({ name: 'notes', version: '1.0.0', logger: false });
-  server.resource(uri, { name: 'one', read: () => 'text' });
-  server.tool('touch', {
-    run: () => {
-      server.resourceUpdated(uri);
-      return 'touched';
-    },
-  });
+  const server = notes();
   const gateway = createGateway(gatewayConfig([upstream('notes')]), { logger: false, target: () => inMemory(server) });
   closers.push(() => gateway.close());
   const client = await clientOf(closers, gateway.server, { revision: '2025-11-25' });

@@ -96,7 +96,7 @@ function assertSafeBinding(address: string, options: HttpOptions): void {
   );
 }
 
-/** The port must not stay open when an option turns out to be invalid: nobody could close it. */
+/** The port must not stay open when an option turns out to be invalid: the caller gets no server to close. */
 function createOrClose(server: Server, listener: Listener, create: () => Endpoint): Endpoint {
   try {
     return create();
