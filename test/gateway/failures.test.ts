@@ -290,3 +290,23 @@ test('a list waits once for a server that cannot be started, and is an error if 
   await expect(other.listTools()).rejects.toThrow(/server missing cannot be used/);
   await expect(other.listTools()).rejects.toThrow(/server missing cannot be used/);
 });
+
+test('the list of the only server is an error while its start fails again and again, not only at the end', async () => {
+  const entry = { command: process.execPath, args: [join(temporaryFolder(), 'none.mjs')] };
+  const slow = { minMs: 60_000, maxMs: 60_000, tries: 5, withinMs: 300_000 };
+  const config = gatewayConfig([started('one', { entry, restart: slow })], { firstListMs: 500 });
+  let resolve = (): void => {};
+  const failed = new Promise<void>((done) => {
+    resolve = done;
+  });
+  const onState = ({ reason }: { readonly reason?: string }): void => {
+    if (reason !== undefined) resolve();
+  };
+  const gateway = createGateway(config, { logger: false, onState });
+  closers.push(() => gateway.close());
+  const client = await clientOf(closers, gateway.server);
+  const first = client.listTools().catch(() => undefined);
+  await failed;
+  await first;
+  await expect(client.listTools({ cache: 'refresh' })).rejects.toThrow(/server one cannot be used/);
+});

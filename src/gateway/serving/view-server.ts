@@ -55,8 +55,8 @@ export class ViewServer {
   /** Which upstream is asked for the changes of a followed resource. */
   readonly #followed = new Map<string, { readonly slug: string; readonly uri: string }>();
   readonly #firstListMs: number;
-  /** Upstreams that a request has waited for in vain, with the error if there was one; later requests do not wait. */
-  readonly #waitedFor = new WeakMap<Upstream, { readonly error: unknown }>();
+  /** Upstreams that a request has waited for in vain; later requests do not wait. */
+  readonly #waitedFor = new WeakSet<Upstream>();
 
   /** `base`: a server that gets the items of the view besides its own. */
   constructor(options: ServerOptions, source: ViewSource, held: HeldCalls, firstListMs: number, base?: Server) {
@@ -219,22 +219,15 @@ export class ViewServer {
   /** Resolves when these lists are known, or have taken too long. Rejects if there is one server only and it failed. */
   async #whenKnown(unknown: readonly Upstream[]): Promise<void> {
     const awaited = unknown.filter((upstream) => !this.#waitedFor.has(upstream));
-    const reading = awaited.map(async (upstream) => {
-      const error = await upstream.known();
-      if (upstream.lists === undefined) this.#waitedFor.set(upstream, { error });
-    });
-    if (awaited.length > 0) await waitAtMost(this.#firstListMs, Promise.all(reading));
-    for (const upstream of awaited) {
-      if (upstream.lists === undefined && !this.#waitedFor.has(upstream)) {
-        this.#waitedFor.set(upstream, { error: undefined });
-      }
+    if (awaited.length > 0) {
+      await waitAtMost(this.#firstListMs, Promise.all(awaited.map((upstream) => upstream.known())));
     }
+    for (const upstream of awaited) if (upstream.lists === undefined) this.#waitedFor.add(upstream);
     const [only] = unknown;
-    const failure = only && only.lists === undefined ? this.#waitedFor.get(only)?.error : undefined;
+    if (only === undefined || only.lists !== undefined || !this.#isOne) return;
     // An empty list would look like a server without tools.
-    if (only !== undefined && failure !== undefined && this.#isOne) {
-      throw toWireError(failure, only.config);
-    }
+    const failure = only.failure;
+    if (failure !== undefined) throw toWireError(failure, only.config);
   }
 
   /** All items are those of one upstream. */

@@ -127,6 +127,12 @@ export class UpstreamConnections {
     return this.#policy.isDown;
   }
 
+  /** Why the last start failed; undefined if it did not. */
+  get startFailure(): UpstreamUnavailable | undefined {
+    if (this.#lastError === undefined) return undefined;
+    return this.#unavailable(this.#reason(this.#lastError), this.#policy.waitMs, this.#lastError);
+  }
+
   /** The next start does not wait. */
   allowStart(): void {
     this.#policy.allowStart();
@@ -238,6 +244,7 @@ export class UpstreamConnections {
       try {
         const client = await this.#connect(connection, call, signal);
         this.#policy.started();
+        this.#lastError = undefined;
         connection.opened(client);
         this.#events.opened(connection);
         return connection;

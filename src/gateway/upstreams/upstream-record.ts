@@ -4,12 +4,15 @@ import type { UpstreamConnection } from './connection.ts';
 import type { UpstreamStatus } from './contract.ts';
 import { InvalidMessages } from './invalid-messages.ts';
 import { Latencies } from './latencies.ts';
+import { messageOf } from './start-error.ts';
 
 const stderrTail = 4_096;
 
 type RecordedFields = Omit<UpstreamStatus, 'name' | 'slug' | 'state' | 'since' | 'reason' | 'withheldTools'>;
 
 export class UpstreamRecord {
+  /** Why it could not be connected, or its lists could not be read, the last time. */
+  failure: unknown;
   readonly latencies = new Latencies();
   readonly invalid: InvalidMessages;
   /** Output that is not a message; the first is shown. */
@@ -45,6 +48,13 @@ export class UpstreamRecord {
   failed(error: unknown): void {
     const { stderr } = (error ?? {}) as { readonly stderr?: unknown };
     if (typeof stderr === 'string') this.#stderr = stderr;
+  }
+
+  /** Records why it cannot be used. Returns false for the same reason as the last time. */
+  isNewFailure(error: unknown): boolean {
+    const before = this.failure;
+    this.failure = error;
+    return before === undefined || messageOf(before) !== messageOf(error);
   }
 
   /** As operators see it. */

@@ -38,8 +38,6 @@ export class Upstream {
   readonly #state: UpstreamState;
   readonly #record = new UpstreamRecord(() => this.#countedInvalid());
   readonly #lists: KnownLists;
-  /** Why it could not be connected, or its lists could not be read, the last time. */
-  #failure: string | undefined;
 
   constructor(config: UpstreamConfig, settings: UpstreamSettings, listener: UpstreamListener) {
     this.config = config;
@@ -112,10 +110,10 @@ export class Upstream {
     if (shown !== undefined) this.#listener.listsChanged(shown);
   }
 
-  /** Reads the lists if they are not known; resolves when they are, or to the error if that failed. */
-  async known(): Promise<unknown> {
-    if (this.config.disabled || this.#lists.shown !== undefined) return undefined;
-    return this.#refresh.now().catch((error: unknown) => error);
+  /** Reads the lists if they are not known; resolves when they are, or when that failed. */
+  async known(): Promise<void> {
+    if (this.config.disabled || this.#lists.shown !== undefined) return;
+    await this.#refresh.now().catch(() => {});
   }
 
   /** A client requests the lists. Those that are not valid any more are read again, and the client is notified of changes. */
@@ -124,6 +122,11 @@ export class Upstream {
     if (ttlMs === undefined || this.#lists.ageMs < ttlMs) return;
     // The lists of a process that does not run are read when it is started.
     if (this.#isRemote || this.#connections.anyOpen !== undefined) this.#refresh.now().catch(() => {});
+  }
+
+  /** Why it could not be started, or its lists could not be read, the last time. */
+  get failure(): unknown {
+    return this.#connections.startFailure ?? this.#record.failure;
   }
 
   /** Starts it without a call. */
@@ -286,7 +289,7 @@ export class Upstream {
   #startFailed(error: unknown, isOver: boolean): void {
     this.#record.failed(error);
     const reason = messageOf(error);
-    this.#reportFailure('a server cannot be connected', reason);
+    this.#reportFailure('a server cannot be connected', error);
     const isInUse = this.#connections.anyOpen !== undefined;
     if (needsLogin(error)) {
       if (!isInUse) this.#needsLogin(reason);
@@ -342,7 +345,7 @@ export class Upstream {
       release = this.#connections.connectionOf(key, undefined).keepOpen();
       await this.#read(await this.#connections.get(key, undefined));
     } catch (error) {
-      this.#reportFailure('the lists of a server could not be read', messageOf(error));
+      this.#reportFailure('the lists of a server could not be read', error);
       throw error;
     } finally {
       release?.();
@@ -371,7 +374,7 @@ export class Upstream {
         ? this.#lists.updateTools(await connection.client.listTools(options))
         : this.#lists.update(await readLists(connection.client, options));
       this.#listener.listsChanged(shown);
-      this.#failure = undefined;
+      this.#record.failure = undefined;
       if (checks === connection.checks) connection.isReady = true;
       if (this.#state.name !== 'ready' && !this.#record.invalid.areTooMany) this.#state.enter('ready');
     } catch (error) {
@@ -386,9 +389,8 @@ export class Upstream {
   }
 
   /** Logs a failure once, however often it repeats until the lists are read. */
-  #reportFailure(what: string, error: string): void {
-    if (this.#failure === error) return;
-    this.#failure = error;
-    this.#settings.logger?.warn(what, { server: this.slug, error });
+  #reportFailure(what: string, error: unknown): void {
+    if (!this.#record.isNewFailure(error)) return;
+    this.#settings.logger?.warn(what, { server: this.slug, error: messageOf(error) });
   }
 }
