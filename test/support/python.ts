@@ -45,7 +45,9 @@ export function ensurePython(requirement: string): Python | undefined {
 }
 
 function install(requirement: string, folder: string): boolean {
-  const args = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--target', folder, requirement];
+  // One retry: pip repeats each request to an index that cannot be reached five times, with pauses, for every package.
+  const flags = ['--quiet', '--disable-pip-version-check', '--retries', '1'];
+  const args = ['-m', 'pip', 'install', ...flags, '--target', folder, requirement];
   return spawnSync('python3', args, { stdio: 'ignore', timeout: staleLockMs }).status === 0;
 }
 
