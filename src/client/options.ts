@@ -82,6 +82,8 @@ export interface ToolCallOptions extends CallOptions {
    * that requires a task is then rejected by the server.
    */
   readonly task?: 'never' | 'prefer' | undefined;
+  /** How long the server should keep the task, from its creation; the server may decide otherwise. Only 2025-11-25. */
+  readonly taskTtlMs?: number | undefined;
   /** The server created a task for this call: to show its status, or to keep its id. */
   readonly onTask?: ((task: TaskHandle) => void) | undefined;
   /** Sent as the arguments, so that integers beyond 2^53 keep their digits. JSON of an object. */

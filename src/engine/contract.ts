@@ -95,6 +95,14 @@ export interface Call extends RequestInfo {
   forgetConnection(): void;
 }
 
+/** What a new task says about time where that differs from its tool. */
+export interface TaskTimes {
+  /** How long it is stored. */
+  readonly ttlMs?: number | undefined;
+  /** How often clients may poll. */
+  readonly pollMs?: number | undefined;
+}
+
 /** A call that may become a task, or has become one. tasks/ implements it. */
 export interface CallTask {
   /** Undefined until the call is a task. */
@@ -106,7 +114,7 @@ export interface CallTask {
   /** Runs the handler: at once, or when the task was created. */
   run(handler: () => ToolResult | Promise<ToolResult>): ToolResult | Promise<ToolResult>;
   /** Makes the call a task now, if its client supports tasks. */
-  detach(): Promise<void>;
+  detach(times?: TaskTimes): Promise<void>;
   /** The client cannot ask its user, and its model may answer forms instead. */
   readonly modelAnswers?: boolean;
   /** Called before input requests are sent. */

@@ -64,6 +64,7 @@ export function view(name: string, given: Partial<ViewConfig> = {}): ViewConfig 
     shortList: [],
     maxListBytes: 65_536,
     allow: undefined,
+    tasks: 'by-server',
     instructions: undefined,
     ...given,
   };

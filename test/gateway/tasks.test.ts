@@ -6,7 +6,7 @@ import type { Client, TaskHandle, ToolCallOptions } from '../../src/client/index
 import { createServer, type Server } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
 import { TestClient } from '../support/test-client.ts';
-import { clientOf, gatewayOf } from './fixture.ts';
+import { clientOf, gatewayOf, view } from './fixture.ts';
 
 const closers = useClosers(afterEach);
 const form = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const;
@@ -177,4 +177,162 @@ test('tasks are declared before the upstream is known, so that a client may use 
   const { taskId } = created.result.task;
   seen.finish();
   expect((await client.request('tasks/result', { taskId })).result.content).toEqual([{ type: 'text', text: 'done' }]);
+});
+
+describe('a server without tasks', () => {
+  /** `ask`: asks at once, works for a while, and asks again. */
+  function plain(): { readonly server: Server; calls: number; finish(): void } {
+    const server = createServer({ name: 'plain', version: '1.0.0', logger: false });
+    const seen = { server, calls: 0, finish: (): void => {} };
+    const finished = new Promise<void>((resolve) => {
+      seen.finish = resolve;
+    });
+    server.tool('work', {
+      run: async (_args, ctx) => {
+        seen.calls++;
+        await ctx.progress(1, 2, 'half');
+        await finished;
+        return 'done';
+      },
+    });
+    server.tool('ask', {
+      run: async (_args, ctx) => {
+        seen.calls++;
+        const first = await ctx.elicit('First name?', form);
+        await finished;
+        const last = await ctx.elicit('Last name?', form);
+        return [first, last].map((each) => (each.action === 'accept' ? each.content.name : each.action)).join(' ');
+      },
+    });
+    server.tool('quick', { run: () => 'at once' });
+    return seen;
+  }
+
+  const override = (taskSupport: 'optional' | 'required' | 'forbidden') => ({
+    work: { hideArguments: [], defaults: {}, taskSupport },
+  });
+
+  const handlers = {
+    elicit: ({ message }: { readonly message: string }) =>
+      ({ action: 'accept', content: { name: message.includes('First') ? 'Ada' : 'Lovelace' } }) as const,
+  };
+
+  test.each(['2025-06-18', '2026-07-28'])(
+    'at %s gets a task by override, which a client of 2025-11-25 requests',
+    async (up) => {
+      const seen = plain();
+      const gateway = gatewayOf(closers, { one: seen.server }, { revision: up, override: override('optional') });
+      await (await clientOf(closers, gateway.server)).listTools();
+      const client = await clientOf(closers, gateway.server, { revision: '2025-11-25' });
+      const tools = Object.fromEntries((await client.listTools()).map(({ name, execution }) => [name, execution]));
+      expect(tools).toMatchObject({ one__work: { taskSupport: 'optional' }, one__quick: undefined });
+      const task = await client.tasks.start('one__work', {}, { ttlMs: 120_000 });
+      expect(task.info).toMatchObject({ status: 'working', ttlMs: 120_000 });
+      const message = async (): Promise<string | undefined> => {
+        await task.poll();
+        return task.info?.statusMessage;
+      };
+      await expect.poll(message, { timeout: 5_000 }).toBe('half');
+      seen.finish();
+      expect(text(await task.wait())).toBe('done');
+      expect(seen.calls).toBe(1);
+      // The others stay as they are.
+      await expect(client.tasks.start('one__quick')).rejects.toMatchObject({ code: 'not-offered' });
+      // A client of 2026-07-28 waits, unless the view says otherwise.
+      const newest = await clientOf(closers, gateway.server, { revision: '2026-07-28' });
+      expect((await newest.tasks.start('one__work')).id).toBeUndefined();
+    },
+  );
+
+  test('a tool that requires tasks by override is not called without one', async () => {
+    const seen = plain();
+    seen.finish();
+    const gateway = gatewayOf(closers, { one: seen.server }, { override: override('required') });
+    await (await clientOf(closers, gateway.server)).listTools();
+    const client = await clientOf(closers, gateway.server, { revision: '2025-11-25' });
+    await expect(client.callTool('one__work', {}, { task: 'never' })).rejects.toMatchObject({
+      serverError: { code: -32601 },
+    });
+    expect(text(await client.callTool('one__work'))).toBe('done');
+    const newest = await clientOf(closers, gateway.server, { revision: '2026-07-28' });
+    const task = await newest.tasks.start('one__work');
+    expect(task.id).toBeDefined();
+    expect(text(await task.wait())).toBe('done');
+  });
+
+  test('an override can forbid the tasks of a server that has them', async () => {
+    const { server, seen } = worker();
+    seen.finish();
+    const gateway = gatewayOf(closers, { one: server }, { revision: '2025-11-25', override: override('forbidden') });
+    await (await clientOf(closers, gateway.server)).listTools();
+    const client = await clientOf(closers, gateway.server, { revision: '2025-11-25' });
+    const tools = new Map((await client.listTools()).map((tool) => [tool.name, tool.execution?.taskSupport]));
+    expect(tools.get('one__work')).toBeUndefined();
+    expect(tools.get('one__greet')).toBe('required');
+    expect(text(await client.callTool('one__work'))).toBe('done');
+  });
+
+  const slow = { config: { defaultView: view('', { tasks: 'when-slow' }) } } as const;
+
+  test.each(['2025-06-18', '2026-07-28'])('at %s has slow calls that become tasks, if the view says so', async (up) => {
+    const seen = plain();
+    const gateway = gatewayOf(closers, { one: seen.server }, { revision: up }, slow);
+    await (await clientOf(closers, gateway.server)).listTools();
+    const client = await clientOf(closers, gateway.server, { revision: '2026-07-28' });
+    expect((await client.tasks.start('one__quick')).id).toBeUndefined();
+    const task = await client.tasks.start('one__work');
+    expect(task.id).toBeDefined();
+    seen.finish();
+    expect(text(await task.wait())).toBe('done');
+    expect(seen.calls).toBe(1);
+    // At the address of the server alone there is no view.
+    const single = await clientOf(closers, gateway.single('one') as Server, { revision: '2026-07-28' });
+    await expect(single.tasks.start('work')).rejects.toMatchObject({ code: 'not-offered' });
+  });
+
+  test.each(['2025-06-18', '2026-07-28'])('at %s asks before and after its call became a task', async (up) => {
+    const seen = plain();
+    const gateway = gatewayOf(closers, { one: seen.server }, { revision: up }, slow);
+    await (await clientOf(closers, gateway.server)).listTools();
+    const client = await clientOf(closers, gateway.server, { revision: '2026-07-28', handlers });
+    const task = await client.tasks.start('one__ask');
+    expect(task.id).toBeDefined();
+    seen.finish();
+    expect(text(await task.wait())).toBe('Ada Lovelace');
+    // A server with a session is called once; one without is called again with each response.
+    if (up === '2025-06-18') expect(seen.calls).toBe(1);
+  });
+
+  test('a slow call that is cancelled as a task is cancelled at the server', async () => {
+    const { server, seen } = worker();
+    const gateway = gatewayOf(closers, { one: server }, { revision: '2025-06-18' }, slow);
+    await (await clientOf(closers, gateway.server)).listTools();
+    const client = await clientOf(closers, gateway.server, { revision: '2026-07-28' });
+    const task = await client.tasks.start('one__endless');
+    await task.cancel();
+    await expect(task.wait()).rejects.toMatchObject({ code: 'task-cancelled' });
+    await expect.poll(() => seen.cancelled).toBe(1);
+  });
+});
+
+test('a task says about time what the upstream says', async () => {
+  const server = createServer({ name: 'timed', version: '1.0.0', logger: false });
+  const times: unknown[] = [];
+  const task = { start: 'immediately', pollMs: [70, 70], ttlMs: 90_000 } as const;
+  server.tool('work', { task, run: () => new Promise(() => {}) });
+  server.observe({
+    taskChanged: ({ type, task: { createdAtMs, expiresAtMs } }) => {
+      if (type === 'created') times.push((expiresAtMs as number) - createdAtMs);
+    },
+  });
+  const gateway = gatewayOf(closers, { one: server });
+  const client = await clientOf(closers, gateway.server, { revision: '2026-07-28' });
+  await client.listTools();
+  expect((await client.tasks.start('one__work')).info).toMatchObject({ ttlMs: 90_000, pollIntervalMs: 70 });
+  // Where the client decides, the upstream is asked for as much time as the client wants.
+  const older = gatewayOf(closers, { one: server }, { revision: '2025-11-25' });
+  const old = await clientOf(closers, older.server, { revision: '2025-11-25' });
+  await old.listTools();
+  await old.tasks.start('one__work', {}, { ttlMs: 7_200_000 });
+  await expect.poll(() => times).toEqual([90_000, 7_200_000]);
 });

@@ -133,7 +133,9 @@ export class Tools {
     if (execution !== undefined && requestsTasks(this.#kit)) {
       const { taskSupport } = execution;
       const isPreferred = taskSupport === 'optional' && options?.task === 'prefer';
-      if (isPreferred || (taskSupport === 'required' && options?.task !== 'never')) call.requestTask();
+      if (isPreferred || (taskSupport === 'required' && options?.task !== 'never')) {
+        call.requestTask(options?.taskTtlMs);
+      }
     }
     return this.#kit.caller.start<ToolResult>(call);
   }

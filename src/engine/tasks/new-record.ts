@@ -5,7 +5,7 @@ import type { Principal } from '../../protocol/exchange.ts';
 import type { Json, Meta } from '../../protocol/model.ts';
 import { canonicalJson } from '../../schema/index.ts';
 import type { ToolEntry } from '../catalog.ts';
-import type { Call, RecordedInput } from '../contract.ts';
+import type { Call, RecordedInput, TaskTimes } from '../contract.ts';
 import { digestOf } from '../sealer.ts';
 import type { ResolvedTaskOptions, TaskLimits } from './task-options.ts';
 import type { TaskContext, TaskInput, TaskRecord, TaskStep } from './task-store.ts';
@@ -18,8 +18,8 @@ interface NewTask {
   readonly limits: TaskLimits;
   /** The process that runs it. */
   readonly holder: string;
-  /** What the client requested. */
-  readonly ttlMs: number | undefined;
+  /** What the client requested, or another server says that works on it. */
+  readonly times: TaskTimes;
   readonly recorded: RecordedInput | undefined;
   /** Claims of the caller that are stored. */
   readonly claims: readonly string[];
@@ -29,7 +29,7 @@ interface NewTask {
 const minTtlMs = 60_000;
 
 export async function newRecord(task: NewTask): Promise<TaskRecord> {
-  const { call, entry, owner, service, limits, holder, recorded } = task;
+  const { call, entry, owner, service, limits, holder, recorded, times } = task;
   const options = entry.task as ResolvedTaskOptions;
   const args = (call.params['arguments'] ?? {}) as Json;
   const nowMs = Date.now();
@@ -45,7 +45,7 @@ export async function newRecord(task: NewTask): Promise<TaskRecord> {
     phase: 'running',
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
-    expiresAtMs: limits.maxTtlMs === 0 ? null : nowMs + ttlOf(task.ttlMs, options, limits),
+    expiresAtMs: limits.maxTtlMs === 0 ? null : nowMs + ttlOf(times.ttlMs, options, limits),
     inputs: inputsOf(recorded, nowMs),
     steps: options.recover === 'replay' ? stepsOf(recorded) : [],
     context: contextOf(call, task.claims),
@@ -57,6 +57,7 @@ export async function newRecord(task: NewTask): Promise<TaskRecord> {
     ...(dedupeKey === undefined ? {} : { dedupeKey }),
     recover: options.recover,
     maxAttempts: options.attempts,
+    ...(times.pollMs === undefined ? {} : { pollMs: times.pollMs }),
   };
 }
 

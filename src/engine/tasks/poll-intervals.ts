@@ -8,7 +8,7 @@ const growth = 1.5;
 /** Tasks whose polls are counted; the oldest are forgotten. */
 const maxCounted = 10_000;
 
-type PollLimits = readonly [first: number, longest: number];
+export type PollLimits = readonly [first: number, longest: number];
 const defaultLimits: PollLimits = [1_000, 15_000];
 
 export class PollIntervals {

@@ -5,7 +5,7 @@ import { callerKey } from '../../protocol/caller-budget.ts';
 import type { WireError } from '../../protocol/errors.ts';
 import type { LogLevel, ToolResult } from '../../protocol/model.ts';
 import type { ToolEntry } from '../catalog.ts';
-import type { Call, CallTask, RecordedInput } from '../contract.ts';
+import type { Call, CallTask, RecordedInput, TaskTimes } from '../contract.ts';
 import type { InputRequest } from '../input-requests/input-request.ts';
 import { ExternalWork } from './external-work.ts';
 import { pauseBefore } from './pause.ts';
@@ -23,12 +23,7 @@ import { WaitingRequester } from './waiting-requester.ts';
 export interface RunHost {
   readonly limits: TaskLimits;
   /** Writes a new record for a call. Throws if there are too many tasks, or the store fails. */
-  create(
-    call: Call,
-    entry: ToolEntry,
-    ttlMs: number | undefined,
-    recorded: RecordedInput | undefined,
-  ): Promise<Created>;
+  create(call: Call, entry: ToolEntry, times: TaskTimes, recorded: RecordedInput | undefined): Promise<Created>;
   /** Answers the request with the task; `isFacade`: with a text that contains its id. */
   answer(call: Call, record: TaskRecord, isFacade: boolean): void;
   /** The run holds this record from now on. */
@@ -61,7 +56,7 @@ export class TaskRun implements CallTask {
   readonly #options: ResolvedTaskOptions;
   /** `now`: becomes a task before the handler starts. `later`: may become one while it runs. `again`: is one already. */
   readonly #start: 'now' | 'later' | 'again';
-  readonly #ttlMs: number | undefined;
+  #times: TaskTimes;
   readonly #facade: FacadeRun | undefined;
   readonly #message = new StatusMessage((message) => this.#writeMessage(message));
   readonly #progress: CallProgress;
@@ -85,7 +80,7 @@ export class TaskRun implements CallTask {
     this.entry = entry;
     this.#options = entry.task as ResolvedTaskOptions;
     this.#start = typeof start === 'string' ? start : 'again';
-    this.#ttlMs = ttlMs;
+    this.#times = { ttlMs };
     this.#facade = facade;
     this.#progress = new CallProgress(call);
     if (typeof start === 'string') return;
@@ -178,9 +173,10 @@ export class TaskRun implements CallTask {
     (this.#slow as { unref?: () => void }).unref?.();
   }
 
-  async detach(): Promise<void> {
+  async detach(times?: TaskTimes): Promise<void> {
     // A client without tasks gets an id only if the call is slow.
     if (this.#record !== undefined || this.#facade !== undefined || this.#call.settled) return;
+    this.#times = { ...this.#times, ...times };
     await this.#becomeTask();
   }
 
@@ -202,7 +198,7 @@ export class TaskRun implements CallTask {
     call.inputRequester = new WaitingRequester(call, () => this.#creating as Promise<boolean>);
     let created: Created;
     try {
-      created = await this.#host.create(call, this.entry, this.#ttlMs, before?.recorded());
+      created = await this.#host.create(call, this.entry, this.#times, before?.recorded());
     } catch (error) {
       call.inputRequester = before;
       if (this.#start === 'now' && this.#options.support === 'required') throw error;

@@ -101,6 +101,8 @@ export interface TaskRecord {
   /** Whether the handler runs again after the process that ran it died, and how often it may start in all. */
   readonly recover: 'fail' | 'replay';
   readonly maxAttempts: number;
+  /** How often clients may poll, if it is not the tool that says it. */
+  readonly pollMs?: number;
   /** Its contents are encrypted with a key that this server does not have: the task fails, and never runs. */
   readonly sealed?: true;
 }

@@ -8,7 +8,7 @@ import type { JsonRpcResponse } from '../../protocol/json-rpc.ts';
 import type { Json, LogLevel, ToolResult } from '../../protocol/model.ts';
 import { encodeCreatedTask, type TaskView } from '../../protocol/revisions/tasks.ts';
 import type { ToolEntry } from '../catalog.ts';
-import type { Call, CallChannel, CallServer, LoadedTasks, RecordedInput } from '../contract.ts';
+import type { Call, CallChannel, CallServer, LoadedTasks, RecordedInput, TaskTimes } from '../contract.ts';
 import type { Bus } from '../ports.ts';
 import { admit } from './admission.ts';
 import { answerInputs, takeResponse } from './answer-inputs.ts';
@@ -137,18 +137,13 @@ export class Tasks implements LoadedTasks, RunHost {
     return callFacade(this, tool, call, args);
   }
 
-  async create(
-    call: Call,
-    entry: ToolEntry,
-    ttlMs: number | undefined,
-    recorded: RecordedInput | undefined,
-  ): Promise<Created> {
+  async create(call: Call, entry: ToolEntry, times: TaskTimes, recorded: RecordedInput | undefined): Promise<Created> {
     const owner = ownerOf(call.peer);
     await this.#space.check(call.peer, owner);
     const { store, service, limits, runner } = this;
     const { claims = [] } = this.#options;
     const { holder } = runner;
-    const record = await newRecord({ call, entry, owner, service, limits, holder, ttlMs, recorded, claims });
+    const record = await newRecord({ call, entry, owner, service, limits, holder, times, recorded, claims });
     const created = await store.create(record).catch((cause: unknown) => {
       throw wireErrors.tasksUnavailable(cause);
     });

@@ -14,6 +14,7 @@ interface WrittenView {
   readonly shortList?: readonly string[];
   readonly maxListBytes?: number;
   readonly allow?: { readonly principals?: readonly string[]; readonly scopes?: readonly string[] };
+  readonly tasks?: ViewConfig['tasks'];
   readonly instructions?: string;
 }
 
@@ -49,6 +50,7 @@ export function decodeView(
     shortList: written.shortList ?? [],
     maxListBytes: written.maxListBytes ?? defaults.maxListBytes,
     allow: accessOf(written.allow),
+    tasks: written.tasks ?? defaults.tasks,
     instructions: written.instructions,
   };
   return { view, issues };

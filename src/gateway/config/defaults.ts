@@ -25,6 +25,7 @@ export const defaults = {
   mode: 'all',
   /** About 16,000 tokens, which a model reads before every conversation. */
   maxListBytes: 64 * 1024,
+  tasks: 'by-server',
   bareNames: 'apps',
   drainMs: 30_000,
   firstListMs: 5_000,

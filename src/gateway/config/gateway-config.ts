@@ -45,6 +45,8 @@ export interface ToolOverride {
   readonly hideArguments: readonly string[];
   /** Values that are sent with every call; these arguments are not shown and callers cannot send them. */
   readonly defaults: Readonly<Record<string, Json>>;
+  /** Whether calls may run as tasks of the gateway. Absent: as the server says. */
+  readonly taskSupport?: 'forbidden' | 'optional' | 'required' | undefined;
 }
 
 /** When a server that ended is started again. */
@@ -161,6 +163,8 @@ export interface ViewConfig {
   readonly maxListBytes: number;
   /** Who may use the view. Absent: every caller that may use the gateway. */
   readonly allow: ViewAccess | undefined;
+  /** `when-slow`: slow calls of servers without tasks become tasks of the gateway. */
+  readonly tasks: 'by-server' | 'when-slow';
   /** Put before the instructions of the servers. */
   readonly instructions: string | undefined;
 }

@@ -53,6 +53,11 @@ const override = {
         type: 'object',
         description: 'Fixed values of arguments, which are then neither shown nor accepted.',
       },
+      taskSupport: {
+        type: 'string',
+        enum: ['forbidden', 'optional', 'required'],
+        description: 'Whether calls may run as tasks of the gateway. Default: as the server says.',
+      },
     },
     additionalProperties: false,
   },
@@ -272,6 +277,13 @@ const view = {
       properties: { principals: texts, scopes: texts },
       minProperties: 1,
       additionalProperties: false,
+    },
+    tasks: {
+      type: 'string',
+      enum: ['by-server', 'when-slow'],
+      default: defaults.tasks,
+      description:
+        'when-slow: slow calls of servers without tasks become tasks of the gateway, where the client has tasks.',
     },
     instructions: { type: 'string', description: 'Put before the instructions of the servers.' },
   },

@@ -11,6 +11,7 @@ import {
 } from '../../client/index.ts';
 import { callOf } from '../../engine/call-context.ts';
 import type { Context, SessionClient } from '../../engine/context.ts';
+import type { TaskTimes } from '../../engine/contract.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import { principalKey } from '../../engine/ports.ts';
 import { Cancellation, type CancelSignal } from '../../protocol/cancellation.ts';
@@ -143,6 +144,13 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     return forwardedMeta(this.ctx, this.#config.identify);
   }
 
+  /** What the client requested for its task, which the one of the upstream must not end before. */
+  get taskTtlMs(): number | undefined {
+    const { task } = callOf(this.ctx).params;
+    const ttl = isObject(task) ? task['ttl'] : undefined;
+    return typeof ttl === 'number' ? ttl : undefined;
+  }
+
   get headers(): Readonly<Record<string, string>> | undefined {
     return forwardedHeaders(this.ctx, this.#config.forwardHeaders);
   }
@@ -168,7 +176,7 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     task.onChange((changed) => this.showStatus(changed));
     // The client gets a task too. The process that runs it later finds the upstream's task in the recorded step.
     this.#detached = recordTask(this.ctx, id)
-      .then(() => this.ctx.detach())
+      .then(() => callOf(this.ctx).task?.detach(timesOf(task)))
       .then(() => this.showStatus(task))
       .catch(() => {
         // The call has ended meanwhile, so there is nothing to detach.
@@ -307,4 +315,12 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
       throw new InputFailure('failed', error instanceof Error ? error.message : String(error), error);
     }
   }
+}
+
+/** What the upstream says about the time of a task; the client's task has the same. */
+function timesOf({ info }: TaskHandle): TaskTimes {
+  const ttlMs = info?.ttlMs ?? undefined;
+  const pollMs = info?.pollIntervalMs;
+  // Values of another server: neither is stored if it would make a client poll without pause.
+  return { ttlMs, pollMs: pollMs !== undefined && pollMs >= 1 ? pollMs : undefined };
 }

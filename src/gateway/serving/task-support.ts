@@ -1,25 +1,48 @@
 // Which tools of upstreams may run as tasks of the gateway. A task of the gateway drives the task of its upstream, whichever
-// dialect that has; clients without tasks wait for the result.
+// dialect that has, or a call of an upstream without tasks; clients without tasks wait for the result.
 
 import type { TaskOptions } from '../../engine/tasks/task-options.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Tool } from '../../protocol/model.ts';
+import type { ToolOverride, ViewConfig } from '../config/gateway-config.ts';
 import type { UpstreamLists } from '../contract.ts';
 import { decidesOnTasks } from '../relays/task-rules.ts';
 
+/** What the configuration says: the override of the tool, and the view. */
+export interface TaskChoice {
+  readonly support: ToolOverride['taskSupport'];
+  readonly tasks: ViewConfig['tasks'] | undefined;
+}
+
 /** Undefined: never. */
-export function taskSupport(lists: UpstreamLists | undefined, { execution }: Tool): TaskOptions | undefined {
-  if (decidesOnTasks(lists)) return whenUpstreamDoes;
+export function taskSupport(
+  lists: UpstreamLists | undefined,
+  tool: Tool,
+  { support, tasks }: TaskChoice,
+): TaskOptions | undefined {
+  if (support === 'forbidden') return undefined;
+  const upstreams = upstreamSupport(lists, tool);
+  if (upstreams !== undefined) return { ...recovery, ...options[support ?? upstreams] };
+  if (tasks === 'when-slow') return { ...options[support ?? 'optional'], ...(support !== 'required' && whenSlow) };
+  return support && options[support];
+}
+
+/** What the upstream says. */
+function upstreamSupport(lists: UpstreamLists | undefined, { execution }: Tool): keyof typeof options | undefined {
+  if (decidesOnTasks(lists)) return 'optional';
   const { tasks } = lists?.capabilities ?? {};
-  if (!isObject(tasks) || execution === undefined) return undefined;
-  if (execution.taskSupport === 'required') return required;
-  return execution.taskSupport === 'optional' ? whenUpstreamDoes : undefined;
+  const support = execution?.taskSupport;
+  return isObject(tasks) && support !== 'forbidden' ? support : undefined;
 }
 
 /**
  * If this process ends, the next one goes on with the task of the upstream. A process that has to start this often to see the
- * end of a task will not see it.
+ * end of a task will not see it. A call of an upstream without tasks ends with the process.
  */
 const recovery: TaskOptions = { recover: 'replay', attempts: 100, suspend: false };
-const whenUpstreamDoes: TaskOptions = { ...recovery, support: 'optional', start: 'on-detach' };
-const required: TaskOptions = { ...recovery, support: 'required', start: 'immediately' };
+const whenSlow: TaskOptions = { start: 'when-slow' };
+const options = {
+  /** A task where the client requests it, or the upstream makes one. */
+  optional: { support: 'optional', start: 'on-detach' },
+  required: { support: 'required', start: 'immediately' },
+} as const satisfies Readonly<Record<string, TaskOptions>>;

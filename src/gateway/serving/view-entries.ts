@@ -6,6 +6,7 @@ import { relayedPrompt, relayedResource, relayedTemplate, relayedTool } from '..
 import { wireErrors } from '../../protocol/errors.ts';
 import type { CompletionRef, Tool } from '../../protocol/model.ts';
 import { compileSchema } from '../../schema/index.ts';
+import type { ViewConfig } from '../config/gateway-config.ts';
 import type { ExposedItem, ExposedView } from '../names/index.ts';
 import { withExposedPage } from '../relays/app-page.ts';
 import { callTool, complete, type FeatureTarget, getPrompt, readResource } from '../relays/features.ts';
@@ -20,10 +21,13 @@ export interface ViewEntriesOptions {
   readonly isSingle: boolean;
   /** Tools that are listed; the others can be called. */
   readonly isListed: (exposedName: string) => boolean;
+  /** Absent for a single server. */
+  readonly view?: Pick<ViewConfig, 'tasks'> | undefined;
 }
 
 export function viewEntries(view: ExposedView, options: ViewEntriesOptions): OwnedEntries {
   const { upstreams, held, isSingle, isListed } = options;
+  const tasks = options.view?.tasks;
   const targets = new Map<string, FeatureTarget>();
   for (const [slug, upstream] of upstreams) {
     const expose = (uri: string): string => view.uris.expose(slug, uri);
@@ -33,7 +37,7 @@ export function viewEntries(view: ExposedView, options: ViewEntriesOptions): Own
   const hasResources = [...upstreams.values()].some(({ lists }) => offersResources(lists));
   return {
     tools: [
-      ...view.tools.map((item) => toolEntry(item, targetOf(item.slug), isListed(item.exposed))),
+      ...view.tools.map((item) => toolEntry(item, targetOf(item.slug), isListed(item.exposed), tasks)),
       ...view.withheldTools.map((item) => withheldEntry(item, targetOf(item.slug))),
     ],
     prompts: view.prompts.map((item) => promptEntry(item, targetOf(item.slug))),
@@ -57,13 +61,19 @@ function withheldEntry({ item, original }: ExposedItem<Tool>, { upstream }: Feat
   return relayedTool(item, { listed: false, run: () => ({ content: [{ type: 'text', text }], isError: true }) });
 }
 
-function toolEntry({ item, original }: ExposedItem<Tool>, target: FeatureTarget, listed: boolean): ToolEntry {
+function toolEntry(
+  { item, original }: ExposedItem<Tool>,
+  target: FeatureTarget,
+  listed: boolean,
+  tasks: ViewConfig['tasks'] | undefined,
+): ToolEntry {
   const meta = withExposedPage(item._meta, target.expose);
   const shown = meta === item._meta ? item : { ...item, _meta: meta };
   const run = (args: unknown, ctx: Parameters<ToolEntry['definition']['run']>[1]) =>
     callTool(target, original, item, args as { readonly [key: string]: unknown }, ctx);
-  const { validate, slug } = target.upstream.config;
-  const task = taskSupport(target.upstream.lists, item);
+  const { validate, slug, override } = target.upstream.config;
+  const support = Object.hasOwn(override, original) ? override[original]?.taskSupport : undefined;
+  const task = taskSupport(target.upstream.lists, item, { support, tasks });
   if (!validate) return relayedTool(shown, { run, listed, task, upstream: slug });
   const where = `tool ${JSON.stringify(original)} of ${slug}`;
   return relayedTool(shown, {
