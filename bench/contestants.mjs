@@ -1,5 +1,5 @@
 // Who takes part. A new server is one file in servers/ and one row here.
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -21,7 +21,8 @@ import { fileURLToPath } from 'node:url';
  * @property {'json' | 'sse'} [shape]  HTTP: what a POST is answered with
  * @property {string} [accepts]  HTTP: media types to ask for, where they are not both
  * @property {string[]} [needsPrograms]  of the system
- * @property {'mooring'} [counts]  HTTP: the figures are those of the processes of our program that it has started
+ * @property {string} [counts]  HTTP: the figures are those of the processes it has started whose command lines contain this
+ * @property {string[]} [needsPython]  packages of Python it can not run without
  * @property {boolean} [streams]  HTTP: keeps streams open and can publish a change to them
  */
 
@@ -211,7 +212,7 @@ const scale = [
   file: 'scale.mjs',
   eras: both,
   shape: /** @type {const} */ ('json'),
-  counts: /** @type {const} */ ('mooring'),
+  counts: 'dist/cli.js',
   needsExport: 'serveHttp',
 }));
 
@@ -253,6 +254,8 @@ const ours = existsSync(build) ? await import(build.href) : undefined;
 
 /** Of peers with many dependencies, which would change those of the others. */
 const ownFolder = fileURLToPath(new URL('gateways/node_modules', import.meta.url));
+/** The same for packages of Python. */
+export const pythonFolder = fileURLToPath(new URL('gateways/python', import.meta.url));
 
 /** The folder of an installed package. @param {string} name */
 export const packageFolder = (name) =>
@@ -261,22 +264,29 @@ export const packageFolder = (name) =>
     .find((folder) => existsSync(`${folder}/package.json`));
 
 /** What keeps a contestant from running, in words. @param {Contestant} contestant @returns {string | undefined} */
-function obstacle({ needs = [], needsExport, needsFile, needsPrograms = [] }) {
+function obstacle({ needs = [], needsExport, needsFile, needsPrograms = [], needsPython = [] }) {
   if (needsExport && !ours) return 'dist/ is missing: run `npm run build`';
   if (needsExport && !ours?.[needsExport]) return `the build has no ${needsExport}`;
   if (needsFile && !existsSync(new URL(needsFile, build))) return `the build has no ${needsFile}`;
   const folders = (process.env.PATH ?? '').split(':');
   const missing = [
     ...needs.filter((name) => packageFolder(name) === undefined),
+    ...needsPython.filter((name) => !existsSync(`${pythonFolder}/${name}`)),
     ...needsPrograms.filter((name) => !folders.some((folder) => existsSync(`${folder}/${name}`))),
   ];
   return missing.length > 0 ? `not installed: ${missing.join(', ')}` : undefined;
 }
 
 /** The version of an installed package. @param {string} name @returns {string | undefined} */
-export function versionOf(name) {
+function versionOf(name) {
   const folder = packageFolder(name);
   return folder && require(`${folder}/package.json`).version;
+}
+
+/** @param {string} name @returns {string | undefined} */
+function pythonVersion(name) {
+  const folders = existsSync(pythonFolder) ? readdirSync(pythonFolder) : [];
+  return folders.map((folder) => new RegExp(`^${name}-(.+)\\.dist-info$`).exec(folder)?.[1]).find((version) => version);
 }
 
 /** @type {Contestant[]} */
@@ -330,6 +340,15 @@ const gateway = [
     env: { BENCH_GATEWAY: name },
     needs: [name],
   })),
+  {
+    id: 'fastmcp',
+    name: 'FastMCP proxy (Python), http to stdio',
+    file: 'fastmcp-proxy.mjs',
+    eras: both,
+    shape: 'json',
+    counts: 'fastmcp-proxy.py',
+    needsPython: ['fastmcp'],
+  },
 ];
 
 /** @type {Contestant[]} */
@@ -360,9 +379,15 @@ export const contestants = {
   scale,
   bus,
 };
-export const peerPackages = [
-  ...new Set([...stdio, ...http, ...client, ...notes, ...gateway].flatMap(({ needs = [] }) => needs)),
-];
+const peers = [...stdio, ...http, ...client, ...notes, ...gateway];
+
+/** The versions of the installed packages of all peers, by name. */
+export const peerVersions = Object.fromEntries(
+  [
+    ...peers.flatMap(({ needs = [] }) => needs).map((name) => [name, versionOf(name)]),
+    ...peers.flatMap(({ needsPython = [] }) => needsPython).map((name) => [`${name} (Python)`, pythonVersion(name)]),
+  ].filter(([, version]) => version !== undefined),
+);
 
 /**
  * Those that can run, and why the others can not.

@@ -1,7 +1,7 @@
 // node bench/run.mjs [suite…]: measures servers side by side and holds the figures against our claims. README.md says more.
 import { arch, availableParallelism, cpus, loadavg, platform } from 'node:os';
 import { parseArgs } from 'node:util';
-import { contestants, field, peerPackages, versionOf } from './contestants.mjs';
+import { contestants, field, peerVersions as versions } from './contestants.mjs';
 import { checkClaims, sentence } from './lib/claims.mjs';
 import { claimsOnPage, drawCalls, updatePage } from './lib/docs.mjs';
 import { pinSelf } from './lib/process.mjs';
@@ -105,7 +105,6 @@ const machine = {
 // Sampled before the bench itself keeps both cores busy.
 const busy = loadavg()[0] / availableParallelism();
 const warning = `Load ${(busy * 100).toFixed(0)} % before the start: others were at work, and figures may be off by a quarter.`;
-const versions = Object.fromEntries(peerPackages.flatMap((name) => (versionOf(name) ? [[name, versionOf(name)]] : [])));
 // Of each table: those of one page may be of several runs.
 const conditions = [
   `Node ${machine.node.slice(1)}, ${machine.platform}, ${machine.cores} cores.`,

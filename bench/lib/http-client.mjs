@@ -4,7 +4,7 @@ import { Agent, request as httpRequest } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { pathOf } from '../contestants.mjs';
 import { Lane, Stream } from './lane.mjs';
-import { cpuMicros, launch, programProcesses, rssMb, stop, within } from './process.mjs';
+import { cpuMicros, launch, rssMb, startedProcesses, stop, within } from './process.mjs';
 import {
   badArguments,
   calls,
@@ -55,7 +55,7 @@ export class HttpClient {
       env: { ...contestant.env, BENCH_ERA: era },
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       nodeArgs: ['--expose-gc', '--import', hook, ...nodeArgs],
-      manyCores: contestant.counts === 'mooring',
+      manyCores: contestant.counts === 'dist/cli.js',
     });
   }
 
@@ -201,7 +201,7 @@ export class HttpClient {
   /** @param {(pid: number) => number} measure */
   #sum(measure) {
     const pid = /** @type {number} */ (this.#child.pid);
-    const pids = this.#counts === 'mooring' ? programProcesses(pid) : [pid];
+    const pids = this.#counts === undefined ? [pid] : startedProcesses(pid, this.#counts);
     return pids.reduce((sum, each) => sum + measure(each), 0);
   }
 

@@ -72,14 +72,14 @@ export function rssMb(pid) {
   return Number(kb) / 1024;
 }
 
-/** All processes of our program below one, in any depth. @param {number} pid @returns {number[]} */
-export function programProcesses(pid) {
+/** The processes below one, in any depth, whose command lines contain a text. @param {number} pid @param {string} text @returns {number[]} */
+export function startedProcesses(pid, text) {
   const children = readdirSync(`/proc/${pid}/task`)
     .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
     .filter((child) => child.trim() !== '')
     .map(Number);
-  const ours = children.filter((child) => readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('dist/cli.js'));
-  return ours.flatMap((child) => [child, ...programProcesses(child)]);
+  const started = children.filter((child) => readFileSync(`/proc/${child}/cmdline`, 'utf8').includes(text));
+  return started.flatMap((child) => [child, ...startedProcesses(child, text)]);
 }
 
 /** How many processes have this one as their parent. @param {number} pid */
