@@ -18,6 +18,7 @@ import { expandVariables } from './config/expand.ts';
 import { resolveSettings } from './config/resolve.ts';
 import { Inputs } from './gateway/inputs.ts';
 import { withSecrets } from './gateway/secrets.ts';
+import { openStoredValues } from './gateway/stored-values.ts';
 import { profiles } from './profiles/index.ts';
 import { nearest } from './text/nearest.ts';
 import { UsageError } from './usage-error.ts';
@@ -114,7 +115,7 @@ async function serversOfOtherClient(file: string): Promise<Servers | undefined> 
 
 /** The entry with its variables expanded. */
 async function expandEntry(name: string, written: unknown): Promise<ServerEntry> {
-  const inputs = new Inputs({ env: process.env });
+  const inputs = new Inputs({ env: process.env, stored: openStoredValues() });
   const { value: complete, missing } = await withSecrets(written, async (secret) => {
     const found = await inputs.findSecret(secret);
     // A secret is used as it is: what looks like a variable in it is not expanded.

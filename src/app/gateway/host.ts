@@ -25,6 +25,7 @@ import { Inputs } from './inputs.ts';
 import { unknownView } from './known-tools.ts';
 import type { GatewayInfo, ListedTool } from './running.ts';
 import { sandboxedTarget } from './sandbox-transport.ts';
+import { openStoredValues } from './stored-values.ts';
 import { upstreamNames } from './upstream-names.ts';
 import { upstreamTelemetry } from './upstream-telemetry.ts';
 import { type ConfigWatch, watchConfig } from './watch-config.ts';
@@ -49,7 +50,7 @@ const controlDelayMs = 500;
 /** Reads the files and creates the gateway. Nothing is started yet. Throws a `UsageError` for what is wrong. */
 export async function openGatewayHost(options: HostOptions): Promise<GatewayHost> {
   const { input, files, settings, audit, logger, base, persistentState } = options;
-  const inputs = new Inputs({ env: process.env, ask: terminalOf(process) });
+  const inputs = new Inputs({ env: process.env, stored: openStoredValues(), ask: terminalOf(process) });
   const read = async (): Promise<GatewayConfig> => {
     const { config, notes } = await readGateway(input, files, settings, inputs);
     for (const note of notes) report(note, logger);

@@ -1,9 +1,10 @@
 // Values that are not in a configuration file: the inputs of a VS Code file, which "${input:id}" stands for, and secrets. They
-// come from the environment, from a file, or from the user at the terminal, and are kept in memory only.
+// come from the environment, from a file, from what the user has stored, or from the user at the terminal.
 
 import { readFileSync } from 'node:fs';
 import { reasonText } from '../../protocol/errno-text.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
+import type { StoredValues } from './stored-values.ts';
 
 /** An input as VS Code defines it under "inputs". */
 export interface InputDefinition {
@@ -25,55 +26,69 @@ export type FoundInput = { readonly ok: true; readonly value: string } | { reado
 
 interface InputSources {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** What "mooring gateway login" has stored. */
+  readonly stored?: Pick<StoredValues, 'get'> | undefined;
   /** Absent: there is no terminal. */
   readonly ask?: AskForInput | undefined;
+  /** Is called with what the user has entered. Default: it is kept in memory only. */
+  readonly entered?: ((key: string, value: string) => Promise<void>) | undefined;
 }
 
 /** Finds values, each once: later reads of a file get the same ones. */
 export class Inputs {
-  readonly #env: InputSources['env'];
+  readonly #sources: Omit<InputSources, 'ask'>;
   readonly #known = new Map<string, string>();
   #ask: AskForInput | undefined;
 
-  constructor({ env, ask }: InputSources) {
-    this.#env = env;
+  constructor({ ask, ...sources }: InputSources) {
+    this.#sources = sources;
     this.#ask = ask;
   }
 
   /** The value of an input of a file. `definition`: undefined if the file does not define it. */
   async find(file: string, id: string, definition: InputDefinition | undefined): Promise<FoundInput> {
     const key = JSON.stringify([file, id]);
-    const given = this.#known.get(key) ?? this.#fromEnvironment(variableOf('INPUT', id), `the input ${id}`);
-    if (typeof given === 'object') return given;
-    let value = given;
-    if (value === undefined && definition !== undefined && definition.type !== 'command') {
-      value = this.#ask === undefined ? definition.default : await this.#ask(definition);
-    }
-    if (value === undefined) return { ok: false, why: this.#missing(id, definition) };
-    this.#known.set(key, value);
-    return { ok: true, value };
+    const found = await this.#find(key, variableOf('INPUT', id));
+    if (found?.ok === false) return { ok: false, why: `needs the input ${id}, and ${found.why}` };
+    if (found !== undefined) return found;
+    const canAsk = definition !== undefined && definition.type !== 'command';
+    const value = canAsk ? await this.#enter(key, definition) : undefined;
+    return value === undefined ? { ok: false, why: this.#missing(id, definition) } : { ok: true, value };
   }
 
   /** The value of `{ "secret": "name" }`: the same in all files. */
   async findSecret(id: string): Promise<FoundInput> {
     const key = JSON.stringify([id]);
     const variable = variableOf('SECRET', id);
-    const given = this.#known.get(key) ?? this.#fromEnvironment(variable, `the secret ${id}`);
-    if (typeof given === 'object') return given;
-    const asked: InputDefinition = {
-      id,
-      type: 'promptString',
-      description: `Secret ${id}`,
-      password: true,
-      options: [],
-    };
-    const value = given ?? (await this.#ask?.(asked));
-    if (value === undefined || value === '') {
-      const why = this.#ask === undefined ? 'there is no terminal to ask for it' : 'it was not entered';
-      return { ok: false, why: `needs the secret ${id}, and ${why}. ${howToSet(variable)}` };
+    const found = await this.#find(key, variable);
+    if (found?.ok === false) return { ok: false, why: `needs the secret ${id}, and ${found.why}` };
+    if (found !== undefined) return found;
+    const description = `Secret ${id}`;
+    const value = await this.#enter(key, { id, type: 'promptString', description, password: true, options: [] });
+    if (value !== undefined && value !== '') return { ok: true, value };
+    const why =
+      this.#ask === undefined ? `there is no terminal to ask for it. ${howToSet(variable)}` : 'it was not entered';
+    return { ok: false, why: `needs the secret ${id}, and ${why}` };
+  }
+
+  /** Undefined: there is none yet. */
+  async #find(key: string, variable: string): Promise<FoundInput | undefined> {
+    try {
+      const value = this.#known.get(key) ?? this.#fromEnvironment(variable) ?? (await this.#sources.stored?.get(key));
+      return value === undefined ? undefined : { ok: true, value };
+    } catch (error) {
+      return { ok: false, why: error instanceof Error ? error.message : String(error) };
     }
+  }
+
+  /** Asks the user, or takes the default if there is no terminal. */
+  async #enter(key: string, definition: InputDefinition): Promise<string | undefined> {
+    if (this.#ask === undefined) return definition.default;
+    const value = await this.#ask(definition);
+    if (value === undefined) return undefined;
     this.#known.set(key, value);
-    return { ok: true, value };
+    if (value !== '') await this.#sources.entered?.(key, value);
+    return value;
   }
 
   /** From now on the server uses the terminal: inputs are not asked for when a file is read again. */
@@ -81,14 +96,14 @@ export class Inputs {
     this.#ask = undefined;
   }
 
-  #fromEnvironment(name: string, what: string): string | undefined | FoundInput {
-    const file = this.#env[`${name}_FILE`];
-    if (this.#env[name] !== undefined || file === undefined) return this.#env[name];
+  #fromEnvironment(name: string): string | undefined {
+    const { env } = this.#sources;
+    const file = env[`${name}_FILE`];
+    if (env[name] !== undefined || file === undefined) return env[name];
     try {
       return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
     } catch (error) {
-      const reason = reasonText(error, 'file');
-      return { ok: false, why: `needs ${what}, and ${name}_FILE: ${file} cannot be read: ${reason}` };
+      throw new Error(`${name}_FILE: ${file} cannot be read: ${reasonText(error, 'file')}`);
     }
   }
 
@@ -103,7 +118,7 @@ export class Inputs {
 }
 
 function howToSet(variable: string): string {
-  return `Set the environment variable ${variable}, or ${variable}_FILE to a file that contains it`;
+  return `Enter it once with "mooring gateway login", or set the environment variable ${variable}, or ${variable}_FILE to a file that contains it`;
 }
 
 /** The environment variable of a value: the input `api-key` is in MOORING_INPUT_API_KEY. */

@@ -8,7 +8,7 @@ import { settingsFlags, toFlagValues } from '../settings-flags.ts';
 const help = `Usage: mooring gateway [--config FILE]… [--view NAME] [options]
        mooring gateway [options] -- command …
        mooring gateway URL [options]
-       mooring gateway <check|status|tools|restart|pins|import> …
+       mooring gateway <check|status|tools|restart|pins|import|login|logout> …
 
 Serves all servers of a configuration file as one server, over stdio or HTTP, whatever protocol revision and transport
 each of them uses. FILE is the file of any client (mcpServers, servers of VS Code, TOML of Codex) or mooring.json;
@@ -30,6 +30,7 @@ Commands:
   restart SERVER   restart a server
   pins             list the accepted tools; "pins diff" shows changes, "pins accept" accepts them
   import           write the servers of a client into a file for the gateway
+  login [SERVER]   store inputs and secrets, and sign in to a server; "logout" deletes them
 
 Examples:
   mooring gateway --config ~/.cursor/mcp.json
@@ -45,6 +46,8 @@ const subcommands: Readonly<Record<string, () => Promise<{ run(args: readonly st
   restart: () => import('../gateway/restart.ts'),
   pins: () => import('../gateway/pins.ts'),
   import: () => import('../gateway/import.ts'),
+  login: () => import('../gateway/login.ts'),
+  logout: () => import('../gateway/logout.ts'),
 };
 
 export async function run(args: readonly string[]): Promise<number> {

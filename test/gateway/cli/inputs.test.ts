@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { connect } from '../../../src/client/index.ts';
 import { cli, useHome } from '../../support/program.ts';
 import { hasTerminal, Terminal } from '../../support/terminal.ts';
-import { runtimeOf, serverEntry, writeConfig } from './support.ts';
+import { connectStdio, runtimeOf, serverEntry, writeConfig } from './support.ts';
 
 const home = useHome();
 const secret = 'pa55-of-the-user';
@@ -76,4 +76,64 @@ test('"gateway check" asks for nothing and shows the reference', async () => {
   expect(JSON.parse(stdout).notes).toEqual([
     { level: 'info', text: 'one: needs the inputs api-key, region when it is served' },
   ]);
+});
+
+test.skipIf(!hasTerminal)('"gateway login" stores inputs and secrets for gateways without a terminal', async () => {
+  const env = runtimeOf(home);
+  const entry = serverEntry(home, 'one', [{ name: 'env' }], {
+    env: { KEY: { secret: 'api key' }, REGION: `\${input:region}` },
+  });
+  const inputs = [{ id: 'region', type: 'promptString', description: 'Where' }];
+  const config = ['--config', writeConfig(home, { inputs, servers: { one: entry } })];
+  const refused = await home.run(['gateway', ...config], { env });
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('needs the secret api key, and there is no'),
+  });
+  expect(refused.stderr).toContain('Enter it once with "mooring gateway login"');
+
+  const terminal = new Terminal(home, ['gateway', 'login', ...config], env);
+  await terminal.sees('region: ');
+  terminal.type('eu\r');
+  await terminal.sees('api key: ');
+  terminal.type(`${secret}\r`);
+  await terminal.sees('Stored: region, api key');
+  expect(await terminal.exited).toBe(0);
+  expect(terminal.screen).not.toContain(secret);
+  const holding = (text: string): string[] =>
+    filesBelow(home.path).filter((file) => readFileSync(file, 'utf8').includes(text));
+  const [file = '', ...more] = holding(secret);
+  expect(more).toEqual([]);
+  expect(statSync(file).mode & 0o077).toBe(0);
+
+  const client = await connectStdio(home, config);
+  const { content } = await client.callTool('one__env', {});
+  expect(JSON.parse((content[0] as { text: string }).text)).toEqual(expect.arrayContaining(['KEY', 'REGION']));
+  await client.close();
+  const known = await home.run(['gateway', 'login', ...config], { env });
+  expect(known).toMatchObject({ code: 0, stderr: expect.stringContaining('All inputs and secrets are known') });
+
+  const again = new Terminal(home, ['gateway', 'login', '--again', ...config], env);
+  await again.sees('region: ');
+  again.type('us\r');
+  await again.sees('api key: ');
+  again.type('another-value\r');
+  expect(await again.exited).toBe(0);
+  expect([holding(secret), holding('another-value')]).toEqual([[], [file]]);
+
+  const deleted = await home.run(['gateway', 'logout', ...config], { env });
+  expect(deleted).toMatchObject({ code: 0, stderr: expect.stringContaining('Deleted 2 stored values') });
+  expect(holding('another-value')).toEqual([]);
+  expect((await home.run(['gateway', ...config], { env })).code).toBe(2);
+});
+
+test('"gateway login" says which servers have no sign-in', async () => {
+  const config = writeConfig(home, { mcpServers: { one: serverEntry(home, 'one', []) } });
+  const command = await home.run(['gateway', 'login', 'one', '--config', config]);
+  expect(command).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('one is a command, and only servers with a URL'),
+  });
+  const unknown = await home.run(['gateway', 'login', 'two', '--config', config]);
+  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no server "two"') });
 });

@@ -29,7 +29,7 @@ export function createFileStore(path: string = defaultCredentialFile()): Credent
 
   return {
     async get(key) {
-      await prepareFolder(folder);
+      await checkFolder(folder);
       return (await readRecords(file))[key];
     },
     async set(key, value) {
@@ -60,8 +60,16 @@ async function prepareFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     throw authErrors.storeUnsafe(folder, `the folder cannot be made (${error.code ?? error.message})`);
   });
+  await checkFolder(folder);
+}
+
+async function checkFolder(folder: string): Promise<void> {
   if (!hasModes) return;
-  const { mode, uid } = await lstat(folder);
+  const stats = await lstat(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  if (stats === undefined) return;
+  const { mode, uid } = stats;
   // A user who can write to the folder can replace the file.
   if (uid !== ownUid()) throw authErrors.storeUnsafe(folder, 'the folder belongs to another user');
   if ((mode & 0o022) !== 0) throw authErrors.storeUnsafe(folder, 'others can write to the folder; chmod 700 it');

@@ -1,0 +1,91 @@
+// What "mooring gateway login" and "logout" do: they store and delete the inputs and secrets of a configuration, and sign in
+// to servers and out again.
+
+import type { UpstreamConfig } from '../../gateway/config/gateway-config.ts';
+import { UsageError } from '../usage-error.ts';
+import { terminalOf } from './ask-input.ts';
+import { type GatewaySettings, readGateway, settingsOfGateway } from './gateway-settings.ts';
+import { Inputs } from './inputs.ts';
+import { openStoredValues } from './stored-values.ts';
+
+export interface LoginOptions {
+  /** `--config FILE`, in this order. */
+  readonly files: readonly string[];
+  /** Ask for what is stored, too. */
+  readonly again: boolean;
+}
+
+/** Asks for inputs and secrets, and stores what is entered. Returns their ids. Throws a `UsageError` if one is missing. */
+export async function enterValues({
+  files,
+  again,
+}: LoginOptions): Promise<Pick<GatewaySettings, 'config'> & { readonly entered: readonly string[] }> {
+  const stored = openStoredValues();
+  const ask = terminalOf(process);
+  const entered: string[] = [];
+  const inputs = new Inputs({
+    env: process.env,
+    ...(again ? {} : { stored }),
+    ask:
+      ask &&
+      (async (input) => {
+        const value = await ask(input);
+        if (value !== undefined && value !== '') entered.push(input.id);
+        return value;
+      }),
+    entered: (key, value) => stored.set(key, value),
+  });
+  const known = await settingsOfGateway({ files });
+  const { config } = await readGateway({}, known.files, known.settings, inputs);
+  return { config, entered };
+}
+
+/** Deletes what is stored of the inputs and secrets of a configuration. Returns how many there were. */
+export async function deleteValues(files: readonly string[]): Promise<number> {
+  const stored = openStoredValues();
+  let deleted = 0;
+  // Looks every value up, and deletes it.
+  const inputs = new Inputs({
+    env: {},
+    stored: {
+      async get(key) {
+        if ((await stored.get(key)) !== undefined) {
+          deleted++;
+          await stored.set(key, undefined);
+        }
+        return '';
+      },
+    },
+  });
+  const known = await settingsOfGateway({ files });
+  await readGateway({}, known.files, known.settings, inputs).catch((error: unknown) => {
+    // Without its values, an entry may not be valid.
+    if (!(error instanceof UsageError)) throw error;
+  });
+  return deleted;
+}
+
+/** The servers of a configuration, without asking for anything. */
+export async function knownServers(files: readonly string[]): Promise<readonly UpstreamConfig[]> {
+  return (await settingsOfGateway({ files })).config.servers;
+}
+
+/** Connects to a server once, so that the user signs in with the browser if the server requires it. */
+export async function signIn(config: UpstreamConfig): Promise<void> {
+  const { slug, entry, auth, revision } = config;
+  urlOf(config);
+  if (auth.kind !== 'oauth') throw new UsageError(`${slug} needs no sign-in: its "auth" is ${auth.kind}`);
+  const [{ connect }, { upstreamAuthorizers }] = await Promise.all([
+    import('../../client/index.ts'),
+    import('./authorizers.ts'),
+  ]);
+  const authorizer = upstreamAuthorizers({ isInteractive: true, hasUsers: false })(config);
+  const client = await connect(entry, { serverName: slug, revision, ...(authorizer && { authorizer }) });
+  await client.close();
+}
+
+/** The URL of a server that a user can sign in to. */
+export function urlOf({ slug, entry }: UpstreamConfig): string {
+  if (entry.url !== undefined) return entry.url;
+  throw new UsageError(`${slug} is a command, and only servers with a URL have a sign-in`);
+}
