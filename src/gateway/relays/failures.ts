@@ -87,7 +87,7 @@ function stoppedText(slug: string): string {
 }
 
 function loginText(slug: string): string {
-  return `The server ${slug} requires a login. The operator of the gateway has to sign in`;
+  return `The server ${slug} requires a login. The operator of the gateway has to sign in, with: mooring gateway login ${slug}`;
 }
 
 /** Whether the upstream responded with an error. */

@@ -1,0 +1,61 @@
+// Signing in to a server of a gateway before a client starts it, with a browser that agrees to everything.
+
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import type { Reply, SeenRequest } from '../../client/auth/fake-http.ts';
+import { Worlds } from '../../client/auth/setup.ts';
+import { useHome } from '../../support/program.ts';
+import { connectStdio, runtimeOf, writeConfig } from './support.ts';
+
+const home = useHome();
+const worlds = new Worlds();
+afterEach(() => worlds.stop());
+
+/** Opens an address as a browser would, with the redirects that follow. */
+function installBrowser(): Record<string, string> {
+  const folder = join(home.path, 'bin');
+  mkdirSync(folder);
+  const file = join(folder, 'xdg-open');
+  writeFileSync(file, `#!${process.execPath}\nfetch(process.argv[2]);\n`);
+  chmodSync(file, 0o755);
+  return { PATH: `${folder}${delimiter}${home.env['PATH']}` };
+}
+
+const info = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'safe', version: '1' } };
+const results: Readonly<Record<string, unknown>> = {
+  initialize: info,
+  'tools/list': { tools: [{ name: 'open', inputSchema: { type: 'object' } }] },
+};
+
+/** A small server of 2025-06-18. */
+function answer({ method, body }: SeenRequest): Reply {
+  if (method !== 'POST') return { status: 405 };
+  const message = JSON.parse(body) as { readonly id?: number; readonly method: string };
+  if (message.id === undefined) return { status: 202 };
+  const result = results[message.method];
+  const outcome = result === undefined ? { error: { code: -32601, message: 'Method not found' } } : { result };
+  return { body: { jsonrpc: '2.0', id: message.id, ...outcome } };
+}
+
+test('"gateway login" signs in to a server, whose tokens a gateway then uses; "logout" deletes them', async () => {
+  const { as, rs } = await worlds.start();
+  const { checkToken } = rs.behaviour;
+  rs.behaviour.checkToken = (token, request) => checkToken(token, request) ?? answer(request);
+  const config = ['--config', writeConfig(home, { mcpServers: { safe: { url: rs.url } } })];
+  const env = { ...runtimeOf(home), ...installBrowser() };
+
+  const login = await home.run(['gateway', 'login', 'safe', ...config], { env });
+  expect(login).toMatchObject({ code: 0, stderr: expect.stringContaining('Signed in to safe') });
+  expect(as.to('/authorize')).toHaveLength(1);
+
+  const client = await connectStdio(home, config);
+  expect((await client.listTools()).map(({ name }) => name)).toEqual(['safe__open']);
+  await client.close();
+  expect(as.to('/authorize')).toHaveLength(1);
+
+  const logout = await home.run(['gateway', 'logout', 'safe', ...config], { env });
+  expect(logout).toMatchObject({ code: 0, stderr: expect.stringContaining(`Signed out of ${rs.url}`) });
+  const again = await home.run(['gateway', 'logout', 'safe', ...config], { env });
+  expect(again.stderr).toContain('You are not signed in');
+});
