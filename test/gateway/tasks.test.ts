@@ -62,6 +62,15 @@ function worker(): { readonly server: Server; readonly seen: Seen } {
   return { server, seen };
 }
 
+/** Resolves when the task has this status message. */
+async function hasMessage(task: TaskHandle, message: string): Promise<void> {
+  const current = async (): Promise<string | undefined> => {
+    await task.poll();
+    return task.info?.statusMessage;
+  };
+  await expect.poll(current, { timeout: 5_000 }).toBe(message);
+}
+
 const text = ({ content }: { readonly content: readonly unknown[] }): string => (content[0] as { text: string }).text;
 
 const upstreams = ['2025-11-25', '2026-07-28'];
@@ -107,11 +116,7 @@ describe.each(upstreams.flatMap((up) => clients.map((down) => [up, down] as cons
     test.runIf(hasTasks)('the task has the status message of the upstream', async () => {
       const { client, seen } = await open();
       const task = await client.tasks.start('one__work');
-      const message = async (): Promise<string | undefined> => {
-        await task.poll();
-        return task.info?.statusMessage;
-      };
-      await expect.poll(message, { timeout: 5_000 }).toBe('half');
+      await hasMessage(task, 'half');
       seen.finish();
       expect(text(await task.wait())).toBe('done');
     });
@@ -228,11 +233,7 @@ describe('a server without tasks', () => {
       expect(tools).toMatchObject({ one__work: { taskSupport: 'optional' }, one__quick: undefined });
       const task = await client.tasks.start('one__work', {}, { ttlMs: 120_000 });
       expect(task.info).toMatchObject({ status: 'working', ttlMs: 120_000 });
-      const message = async (): Promise<string | undefined> => {
-        await task.poll();
-        return task.info?.statusMessage;
-      };
-      await expect.poll(message, { timeout: 5_000 }).toBe('half');
+      await hasMessage(task, 'half');
       seen.finish();
       expect(text(await task.wait())).toBe('done');
       expect(seen.calls).toBe(1);
