@@ -74,6 +74,8 @@ export function sectionsOf(data: unknown): readonly (readonly string[])[] {
   for (const name of sectionNames) {
     const found = data[name];
     if (!isObject(found)) continue;
+    // Gemini CLI has lists of names under "mcp", and VS Code its inputs.
+    if (name === 'mcp' && !Object.values(found).some(isObject)) continue;
     sections.push(name === 'mcp' && hasServers(found) ? [name, 'servers'] : [name]);
   }
   const { projects } = data;

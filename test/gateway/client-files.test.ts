@@ -1,0 +1,24 @@
+// Files of clients with more in them than servers, and servers that only the client can start.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { settingsOfGateway } from '../../src/app/gateway/gateway-settings.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+/** Reads a file of this content as the program does. */
+async function read(name: string, content: string | object) {
+  const file = join(temporaryFolder(), name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content), { mode: 0o600 });
+  const { config, notes } = await settingsOfGateway({ files: [file] });
+  return { servers: config.servers, notes };
+}
+
+test('Gemini CLI: the lists of names under "mcp" are not servers', async () => {
+  const { servers } = await read('.gemini/settings.json', {
+    mcp: { allowed: ['files'], excluded: ['other'] },
+    mcpServers: { files: { command: 'files' } },
+  });
+  expect(servers.map(({ name }) => name)).toEqual(['files']);
+});
