@@ -106,7 +106,7 @@ async function serversOfOtherClient(file: string): Promise<Servers | undefined> 
     throw new UsageError(`${file}${where}: ${content.message}`);
   }
   const data = content.data ?? {};
-  if (isMooringConfig(data)) return undefined;
+  if (isMooringConfig(content)) return undefined;
   if (sectionsOf(data).length === 0) {
     throw new UsageError(`${file} has no servers: none of ${sectionNames.join(', ')} is in it`);
   }

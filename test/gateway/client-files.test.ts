@@ -22,3 +22,11 @@ test('Gemini CLI: the lists of names under "mcp" are not servers', async () => {
   });
   expect(servers.map(({ name }) => name)).toEqual(['files']);
 });
+
+test('Codex: a file that has a profile is still a file of Codex', async () => {
+  const { servers } = await read(
+    '.codex/config.toml',
+    'model = "gpt-5"\nprofile = "work"\n\n[mcp_servers.files]\ncommand = "files"\n',
+  );
+  expect(servers.map(({ name }) => name)).toEqual(['files']);
+});

@@ -19,8 +19,17 @@ export interface WrittenServer {
   readonly written: unknown;
 }
 
+/** A file that was read. */
+interface ReadConfig {
+  readonly ok: true;
+  readonly text: string;
+  readonly data: unknown;
+  /** Undefined for TOML and for an empty file. */
+  readonly node: JsonNode | undefined;
+}
+
 export type ConfigContent =
-  | { readonly ok: true; readonly text: string; readonly data: unknown; readonly node: JsonNode | undefined }
+  | ReadConfig
   | {
       readonly ok: false;
       readonly missing: boolean;
@@ -98,7 +107,8 @@ export function serversIn(data: unknown): WrittenServer[] {
 const ownKeys = ['profile', 'http', 'plugins', 'gateway', 'policy', 'audit'];
 
 /** Whether this is mooring.json, under any name: it is read with all its checks. */
-export function isMooringConfig(data: unknown): boolean {
-  if (!isObject(data)) return false;
+export function isMooringConfig({ data, node }: Pick<ReadConfig, 'data' | 'node'>): boolean {
+  // TOML is never ours: Codex has a key "profile" too.
+  if (!isObject(data) || node === undefined) return false;
   return ownKeys.some((key) => key in data) || String(data['$schema']).includes('mooring');
 }

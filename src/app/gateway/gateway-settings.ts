@@ -34,7 +34,7 @@ export async function settingsFileOf(files: readonly string[]): Promise<string |
   const own: string[] = [];
   for (const file of files) {
     const content = await readConfig(resolve(file));
-    if (content.ok && isMooringConfig(content.data)) own.push(file);
+    if (content.ok && isMooringConfig(content)) own.push(file);
   }
   if (own.length > 1) {
     throw new UsageError(`Settings can come from one file only, and these have some: ${own.join(', ')}`);
