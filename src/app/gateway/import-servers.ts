@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import type { ServerEntry } from '../../client/index.ts';
 import { headerKeys } from '../../gateway/config/entry-values.ts';
 import { filterOfClient, timeoutOfClient } from '../../gateway/config/other-keys.ts';
-import { decodeEntry } from '../../gateway/config/server-entry.ts';
+import { decodeClientEntry, decodeEntry } from '../../gateway/config/server-entry.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { type ClientRow, clientFile, clients, type Scope } from '../clients/clients.ts';
 import { type Edited, replaceEntries } from '../clients/edit.ts';
@@ -60,8 +60,7 @@ function isGateway(written: unknown): boolean {
 
 /** The entry in a form that does not depend on the client. */
 function neutralEntry(written: unknown, client: string): unknown {
-  const entry = decodeEntry(written);
-  const isSse = client === 'gemini' && isObject(written) && written['httpUrl'] === undefined && entry.url !== undefined;
+  const entry = decodeClientEntry(written, client);
   const tools = filterOfClient(written);
   const timeoutMs = timeoutOfClient(written, client);
   const own = isObject(written) && isObject(written['mooring']) ? written['mooring'] : {};
@@ -72,7 +71,7 @@ function neutralEntry(written: unknown, client: string): unknown {
   };
   // opencode has types of its own.
   const { type, ...rest } = entry;
-  const known = isSse ? 'sse' : type === 'local' || type === 'remote' ? undefined : type;
+  const known = type === 'local' || type === 'remote' ? undefined : type;
   const neutral = {
     ...(known === undefined ? {} : { type: known }),
     ...rest,

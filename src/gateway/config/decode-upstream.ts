@@ -15,7 +15,7 @@ import { secretOf, valueIssues } from './entry-values.ts';
 import { forbiddenHeader } from './forward-headers.ts';
 import type { RestartConfig, ToolOverride, UpstreamAuth, UpstreamConfig } from './gateway-config.ts';
 import { filterOfClient, ignoredKeys, timeoutOfClient } from './other-keys.ts';
-import { decodeEntry, isDisabled, knownTypes } from './server-entry.ts';
+import { decodeClientEntry, isDisabled, knownTypes } from './server-entry.ts';
 
 /** An entry as written, with variables expanded. */
 export interface WrittenUpstream {
@@ -70,7 +70,7 @@ export function decodeUpstream(given: WrittenUpstream, options: DecodeOptions): 
   const issues: Issue[] = [];
   const folder = given.folder ?? options.folder ?? process.cwd();
   const own = (isObject(written) ? (written['mooring'] ?? {}) : {}) as OwnKeys;
-  const entry = entryOf(written, client);
+  const entry = decodeClientEntry(written, client);
   const disabled = isDisabled(written);
   if (!disabled) issues.push(...entryIssues(name, written, entry));
   const slug = slugOf(typeof own.prefix === 'string' ? own.prefix : name);
@@ -118,18 +118,6 @@ export function decodeUpstream(given: WrittenUpstream, options: DecodeOptions): 
     identity: sha256(canonicalJson([slug, addressOf(entry)])),
   };
   return { server, issues, notes: notesOn(name, written) };
-}
-
-/** What a client would connect to, with the keys of that client. */
-function entryOf(written: unknown, client: string | undefined): ServerEntry {
-  const entry = decodeEntry(written);
-  if (!isObject(written) || entry.url === undefined) return entry;
-  // In Gemini CLI, `url` means the older HTTP+SSE transport, and `httpUrl` the current one.
-  if (client === 'gemini' && written['httpUrl'] === undefined && entry.type === undefined) {
-    return { ...entry, type: 'sse' };
-  }
-  if (entry.type !== 'ws' && entry.type !== 'websocket') return entry;
-  return { ...entry, url: entry.url.replace(/^http/i, 'ws') };
 }
 
 function entryIssues(name: string, written: unknown, { type, command, url }: ServerEntry): Issue[] {

@@ -18,7 +18,8 @@ export function decodeEntry(written: unknown): ServerEntry {
   const args = strings(written['args']) ?? strings(nested['args']) ?? words?.slice(1);
   const env = texts(written['env']) ?? texts(written['environment']) ?? texts(nested['env']);
   const cwd = text(written['cwd']) ?? text(written['workingDirectory']);
-  const url = text(written['url']) ?? text(written['httpUrl']) ?? text(written['serverUrl']);
+  // Gemini CLI uses `httpUrl` where both are given.
+  const url = text(written['httpUrl']) ?? text(written['url']) ?? text(written['serverUrl']);
   const headers = { ...bearerOf(written), ...(texts(written['headers']) ?? texts(written['http_headers'])) };
   const type = text(written['type']) ?? text(written['transport']);
   return {
@@ -30,6 +31,18 @@ export function decodeEntry(written: unknown): ServerEntry {
     ...(url === undefined ? {} : { url }),
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
   };
+}
+
+/** What a client would connect to, with the keys of that client. */
+export function decodeClientEntry(written: unknown, client: string | undefined): ServerEntry {
+  const entry = decodeEntry(written);
+  if (!isObject(written) || entry.url === undefined) return entry;
+  // In Gemini CLI, `url` means the older HTTP+SSE transport, and `httpUrl` the current one.
+  if (client === 'gemini' && written['httpUrl'] === undefined && entry.type === undefined) {
+    return { ...entry, type: 'sse' };
+  }
+  if (entry.type !== 'ws' && entry.type !== 'websocket') return entry;
+  return { ...entry, url: entry.url.replace(/^http/i, 'ws') };
 }
 
 /** The values of `type` and `transport`, in any client: opencode has local and remote. */

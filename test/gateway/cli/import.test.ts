@@ -1,0 +1,34 @@
+// mooring gateway import: entries mean the same in the file of the gateway as in the file of their client.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { useHome } from '../../support/program.ts';
+import { runtimeOf } from './support.ts';
+
+const home = useHome();
+
+const run = (...args: string[]) => home.run(['gateway', ...args], { env: runtimeOf(home) });
+
+/** Writes a file of a client, relative to the home; returns its path. */
+function writeClient(name: string, content: string | object): string {
+  const file = join(home.path, name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content), { mode: 0o600 });
+  return file;
+}
+
+const imported = async (...args: string[]) => JSON.parse((await run('import', ...args)).stdout);
+
+test('Gemini CLI: a url with a type has that type, and httpUrl counts where both are given', async () => {
+  writeClient('.gemini/settings.json', {
+    mcpServers: {
+      typed: { url: 'http://localhost:1/mcp', type: 'http' },
+      both: { url: 'http://localhost:1/sse', httpUrl: 'http://localhost:1/mcp' },
+    },
+  });
+  expect((await imported('--from', 'gemini')).mcpServers).toEqual({
+    typed: { type: 'http', url: 'http://localhost:1/mcp' },
+    both: { url: 'http://localhost:1/mcp' },
+  });
+});
