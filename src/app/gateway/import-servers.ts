@@ -10,10 +10,11 @@ import { isObject } from '../../protocol/json-rpc.ts';
 import { type ClientRow, clientFile, clients, type Scope } from '../clients/clients.ts';
 import { type Edited, replaceEntries } from '../clients/edit.ts';
 import { launchGateway } from '../clients/launch.ts';
-import { isDisabled, readConfig, serversIn } from '../clients/server-config.ts';
+import { isDisabled, readConfig, serversIn, type WrittenServer } from '../clients/server-config.ts';
 import { thisPlatform } from '../config/folders.ts';
 import { makeFolder } from '../make-folder.ts';
 import { UsageError } from '../usage-error.ts';
+import { mapTexts, placeVariables, withAbsoluteFolder, withOwnVariables, workspaceOf } from './client-variables.ts';
 import { inputsNeededBy, writtenInputs } from './inputs.ts';
 import { secretsIn } from './secrets.ts';
 
@@ -43,7 +44,7 @@ export async function importServers(client: string, scope: Scope, named?: string
   const servers = Object.fromEntries(
     written
       .filter(({ name }) => !skipped.includes(name))
-      .map(({ name, written: entry }) => [name, neutralEntry(entry, client)]),
+      .map((server) => [server.name, neutralEntry(server, client, workspaceOf(file, client))]),
   );
   if (Object.keys(servers).length === 0) throw new UsageError(`${file} has no servers to import`);
   const needed = inputsNeededBy(JSON.stringify(servers));
@@ -58,12 +59,20 @@ function isGateway(written: unknown): boolean {
   return words.some((word, i) => word === 'gateway' && /(^|[/\\])(mooring|cli\.js)$/.test(words[i - 1] ?? ''));
 }
 
-/** The entry in a form that does not depend on the client. */
-function neutralEntry(written: unknown, client: string): unknown {
-  const entry = decodeClientEntry(written, client);
-  const tools = filterOfClient(written);
-  const timeoutMs = timeoutOfClient(written, client);
-  const own = isObject(written) && isObject(written['mooring']) ? written['mooring'] : {};
+/** The entry in a form that depends neither on the client nor on the place of its file. */
+function neutralEntry({ written, section }: WrittenServer, client: string, workspace: string): unknown {
+  const place = placeVariables(workspace);
+  const inPlace = mapTexts(written, (text) =>
+    withOwnVariables(text, { client, section }).replace(
+      /(?<!\$)\$\{(workspaceFolder|workspaceFolderBasename)\}/g,
+      (_all, name: string) => place[name] as string,
+    ),
+  );
+  const moved = withAbsoluteFolder(inPlace, workspace);
+  const entry = decodeClientEntry(moved, client);
+  const tools = filterOfClient(moved);
+  const timeoutMs = timeoutOfClient(moved, client);
+  const own = isObject(moved) && isObject(moved['mooring']) ? moved['mooring'] : {};
   const options = {
     ...(tools === undefined ? {} : { tools }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
@@ -72,16 +81,13 @@ function neutralEntry(written: unknown, client: string): unknown {
   // opencode has types of its own.
   const { type, ...rest } = entry;
   const known = type === 'local' || type === 'remote' ? undefined : type;
-  const neutral = {
+  return {
     ...(known === undefined ? {} : { type: known }),
     ...rest,
-    ...withSecretsKept(written, rest),
-    ...(isDisabled(written) ? { disabled: true } : {}),
+    ...withSecretsKept(moved, rest),
+    ...(isDisabled(moved) ? { disabled: true } : {}),
     ...(Object.keys(options).length === 0 ? {} : { mooring: options }),
   };
-  if (client !== 'gemini') return neutral;
-  // Gemini CLI replaces $NAME, which other files do not.
-  return JSON.parse(JSON.stringify(neutral).replace(/(?<![$\\])\$([A-Za-z_][A-Za-z0-9_]*)/g, '$${$1}'));
 }
 
 /** Variables and headers with the secrets that they name, which are looked up when the gateway starts. */

@@ -1,6 +1,6 @@
 // Reads the configuration files of a gateway: those of any client, and mooring.json. Every error has its file and line.
 
-import { basename, dirname, isAbsolute, resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import {
   type ConfigIssue,
   type DecodedGateway,
@@ -14,11 +14,18 @@ import { formatIssues } from '../../schema/index.ts';
 import { clientOfFile } from '../clients/configured.ts';
 import { isDisabled, readConfig, sectionNames, serversIn, type WrittenServer } from '../clients/server-config.ts';
 import { expandVariables } from '../config/expand.ts';
-import { thisPlatform } from '../config/folders.ts';
 import { offsetOf, withSuggestion } from '../config/issues.ts';
 import { ownershipProblem } from '../config/ownership.ts';
 import { type JsonNode, positionOf } from '../text/jsonc.ts';
 import { UsageError } from '../usage-error.ts';
+import {
+  mapTexts,
+  optionalVariables,
+  placeVariables,
+  withAbsoluteFolder,
+  withOwnVariables,
+  workspaceOf,
+} from './client-variables.ts';
 import { type Inputs, inputsIn, inputsNeededBy, replaceInputs } from './inputs.ts';
 import { secretsIn, withSecrets } from './secrets.ts';
 
@@ -121,24 +128,6 @@ function clientIn(file: string, servers: readonly WrittenServer[]): string | und
   return servers.some(({ written }) => isObject(written) && 'httpUrl' in written) ? 'gemini' : undefined;
 }
 
-/** The folder that a client calls the workspace: above .vscode, .cursor and the like. */
-function workspaceOf(file: string, client: string | undefined): string {
-  const folder = dirname(file);
-  // The user's file of VS Code is for every folder that is opened.
-  if (client === 'vscode' && basename(folder) !== '.vscode') return process.cwd();
-  return basename(folder).startsWith('.') ? dirname(folder) : folder;
-}
-
-/** What VS Code and Cursor replace besides variables of the environment. */
-function placeVariables(workspaceFolder: string): Record<string, string> {
-  return {
-    workspaceFolder,
-    workspaceFolderBasename: basename(workspaceFolder),
-    userHome: thisPlatform().home,
-    pathSeparator: sep,
-  };
-}
-
 interface Place {
   readonly file: string;
   readonly text: string;
@@ -158,9 +147,13 @@ function expandServer(
   { variables, client, workspace, place, notes }: Expansion,
   wrong: string[],
 ): unknown {
+  const isSet = (variable: string): boolean => variables[variable] !== undefined;
   const ofClient = (text: string): string => {
-    if (client === 'gemini') return expandBare(text, variables);
-    return section.at(-1) === 'servers' ? withoutUnset(text, variables, name, notes) : text;
+    for (const variable of optionalVariables(text, { client, section }).filter((each) => !isSet(each))) {
+      const why = `the environment variable ${variable} is not set and stays empty`;
+      notes.push({ level: 'warning', text: `${name}: ${why}` });
+    }
+    return withOwnVariables(text, { client, section }, isSet);
   };
   const { value, unset } = expandVariables(withBearer(mapTexts(written, ofClient)), variables);
   // A server that is not started needs no variables.
@@ -169,17 +162,7 @@ function expandServer(
       wrong.push(`${at(place, [...section, name, ...path])}: ${name}: ${unsetVariable(variable)}`);
     }
   }
-  if (!isObject(value) || typeof value['cwd'] !== 'string' || isAbsolute(value['cwd'])) return value;
-  return { ...value, cwd: resolve(workspace, value['cwd']) };
-}
-
-/** In VS Code a variable that is not set is an empty text. */
-function withoutUnset(text: string, variables: Expansion['variables'], server: string, notes: ConfigNote[]): string {
-  return text.replace(/(?<!\$)\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g, (all, name: string) => {
-    if (variables[name] !== undefined) return all;
-    notes.push({ level: 'warning', text: `${server}: the environment variable ${name} is not set and stays empty` });
-    return '';
-  });
+  return withAbsoluteFolder(value, workspace);
 }
 
 interface InputExpansion {
@@ -247,18 +230,6 @@ function withBearer(written: unknown): unknown {
   const { bearer_token_env_var: variable, ...rest } = written;
   const headers = isObject(written['http_headers']) ? written['http_headers'] : {};
   return { ...rest, http_headers: { Authorization: `Bearer \${${variable}}`, ...headers } };
-}
-
-/** Gemini CLI replaces $NAME too, if it is set. */
-function expandBare(text: string, env: Readonly<Record<string, string | undefined>>): string {
-  return text.replace(/(?<!\$)\$([A-Za-z_][A-Za-z0-9_]*)/g, (all, name: string) => env[name] ?? all);
-}
-
-function mapTexts(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return change(value);
-  if (Array.isArray(value)) return value.map((each) => mapTexts(each, change));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapTexts(each, change)]));
 }
 
 function walkTexts(

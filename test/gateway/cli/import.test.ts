@@ -32,3 +32,21 @@ test('Gemini CLI: a url with a type has that type, and httpUrl counts where both
     both: { url: 'http://localhost:1/mcp' },
   });
 });
+
+test('the folders of a project stay those of the client, wherever the file of the gateway is', async () => {
+  const cursor = {
+    files: { command: `\${workspaceFolder}/bin/files`, args: [`--root=\${workspaceFolder}`], cwd: 'tools' },
+    other: { command: 'other', cwd: `\${HOME}/other` },
+  };
+  writeClient('work/.cursor/mcp.json', { mcpServers: cursor });
+  const { mcpServers } = await imported('--from', 'cursor', '--project');
+  expect(mcpServers).toEqual({
+    files: { command: `${home.folder}/bin/files`, args: [`--root=${home.folder}`], cwd: join(home.folder, 'tools') },
+    other: { command: 'other', cwd: `\${HOME}/other` },
+  });
+});
+
+test('VS Code: a variable that is not set stays empty in the file of the gateway, too', async () => {
+  writeClient('.config/Code/User/mcp.json', { servers: { a: { command: 'a', env: { KEY: `\${env:MAYBE}` } } } });
+  expect((await imported('--from', 'vscode')).mcpServers).toEqual({ a: { command: 'a', env: { KEY: `\${MAYBE:-}` } } });
+});
