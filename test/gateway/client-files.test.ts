@@ -30,3 +30,18 @@ test('Codex: a file that has a profile is still a file of Codex', async () => {
   );
   expect(servers.map(({ name }) => name)).toEqual(['files']);
 });
+
+test('opencode: {env:NAME} is replaced, and empty if it is not set', async () => {
+  const { servers, notes } = await read('opencode.json', {
+    mcp: {
+      a: { type: 'remote', url: 'https://a.example/mcp', headers: { 'X-Home': '{env:HOME}' } },
+      b: { type: 'local', command: ['b'], environment: { KEY: 'x{env:NOT_SET_HERE}' } },
+    },
+  });
+  expect(servers[0]?.entry.headers).toEqual({ 'X-Home': process.env['HOME'] });
+  expect(servers[1]?.entry.env).toEqual({ KEY: 'x' });
+  expect(notes).toContainEqual({
+    level: 'warning',
+    text: 'b: the environment variable NOT_SET_HERE is not set and stays empty',
+  });
+});

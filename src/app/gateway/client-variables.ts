@@ -15,6 +15,8 @@ export interface ClientPlace {
 
 /** VS Code writes `${env:NAME}`. */
 const vscodeForm = /(?<!\$)\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g;
+/** opencode writes `{env:NAME}`. */
+const opencodeForm = /(?<!\$)\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g;
 /** Gemini CLI also writes `$NAME`. */
 const geminiForm = /(?<!\$)\$([A-Za-z_][A-Za-z0-9_]*)/g;
 
@@ -26,12 +28,17 @@ export function withOwnVariables(
 ): string {
   if (client === 'gemini')
     return text.replace(geminiForm, (all, name: string) => (isReplaced(name) ? `\${${name}}` : all));
-  return section.at(-1) === 'servers' ? text.replace(vscodeForm, `\${$1:-}`) : text;
+  const withEmpty = section.at(-1) === 'servers' ? text.replace(vscodeForm, `\${$1:-}`) : text;
+  return section[0] === 'mcp' ? withEmpty.replace(opencodeForm, `\${$1:-}`) : withEmpty;
 }
 
 /** The variables of a text that the client takes as empty if they are not set. */
 export function optionalVariables(text: string, { section }: ClientPlace): string[] {
-  return section.at(-1) === 'servers' ? [...text.matchAll(vscodeForm)].map(([, name]) => name as string) : [];
+  const forms = [
+    ...(section.at(-1) === 'servers' ? [vscodeForm] : []),
+    ...(section[0] === 'mcp' ? [opencodeForm] : []),
+  ];
+  return forms.flatMap((form) => [...text.matchAll(form)].map(([, name]) => name as string));
 }
 
 /** The folder that a client calls the workspace: above .vscode, .cursor and the like. */

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { ServerEntry } from '../../client/index.ts';
 import { createRedactor } from '../../security/redact.ts';
 
-const reference = /\$\{?(?:env:)?([A-Za-z_][A-Za-z0-9_]*)/g;
+const reference = /(?:\$\{?(?:env:)?|\{env:)([A-Za-z_][A-Za-z0-9_]*)/g;
 /** A shorter value is no secret, and would be found in other words. */
 const minValueChars = 4;
 

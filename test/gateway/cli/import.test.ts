@@ -46,7 +46,13 @@ test('the folders of a project stay those of the client, wherever the file of th
   });
 });
 
-test('VS Code: a variable that is not set stays empty in the file of the gateway, too', async () => {
+test('VS Code and opencode: a variable that is not set stays empty in the file of the gateway, too', async () => {
   writeClient('.config/Code/User/mcp.json', { servers: { a: { command: 'a', env: { KEY: `\${env:MAYBE}` } } } });
   expect((await imported('--from', 'vscode')).mcpServers).toEqual({ a: { command: 'a', env: { KEY: `\${MAYBE:-}` } } });
+  writeClient('.config/opencode/opencode.json', {
+    mcp: { far: { type: 'remote', url: 'https://far.example/mcp', headers: { Authorization: 'Bearer {env:MAYBE}' } } },
+  });
+  expect((await imported('--from', 'opencode')).mcpServers).toEqual({
+    far: { url: 'https://far.example/mcp', headers: { Authorization: `Bearer \${MAYBE:-}` } },
+  });
 });
