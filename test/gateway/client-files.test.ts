@@ -45,3 +45,24 @@ test('opencode: {env:NAME} is replaced, and empty if it is not set', async () =>
     text: 'b: the environment variable NOT_SET_HERE is not set and stays empty',
   });
 });
+
+test('Codex: headers and variables of the environment by their names', async () => {
+  const { servers, notes } = await read(
+    '.codex/config.toml',
+    `[mcp_servers.far]
+url = "https://far.example/mcp"
+http_headers = { "X-Region" = "eu" }
+env_http_headers = { "X-Home" = "HOME" }
+
+[mcp_servers.files]
+command = "files"
+env_vars = ["LANG", { name = "TZ", source = "local" }]
+`,
+  );
+  expect(servers[0]).toMatchObject({
+    entry: { headers: { 'X-Region': 'eu', 'X-Home': process.env['HOME'] } },
+    auth: { kind: 'headers' },
+  });
+  expect(servers[1]?.inheritEnv).toEqual(['LANG', 'TZ']);
+  expect(notes).toEqual([]);
+});

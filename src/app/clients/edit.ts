@@ -52,8 +52,8 @@ export function withEntry(row: ClientRow, file: string, text: string, name: stri
 }
 
 /** Keys that only make sense for a server that is started, and for one that is connected to. */
-const commandKeys = ['command', 'args', 'env', 'environment', 'cwd'];
-const urlKeys = ['url', 'httpUrl', 'serverUrl', 'headers', 'http_headers', 'bearer_token_env_var'];
+const commandKeys = ['command', 'args', 'env', 'environment', 'env_vars', 'cwd'];
+const urlKeys = ['url', 'httpUrl', 'serverUrl', 'headers', 'http_headers', 'env_http_headers', 'bearer_token_env_var'];
 
 /** The new entry, and what the user added to the old one. */
 function mergeEntry(old: Entry | undefined, entry: Entry): Entry {

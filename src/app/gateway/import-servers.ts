@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { ServerEntry } from '../../client/index.ts';
 import { headerKeys } from '../../gateway/config/entry-values.ts';
-import { filterOfClient, timeoutOfClient } from '../../gateway/config/other-keys.ts';
+import { filterOfClient, inheritedOfClient, timeoutOfClient } from '../../gateway/config/other-keys.ts';
 import { decodeClientEntry, decodeEntry } from '../../gateway/config/server-entry.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { type ClientRow, clientFile, clients, type Scope } from '../clients/clients.ts';
@@ -72,10 +72,12 @@ function neutralEntry({ written, section }: WrittenServer, client: string, works
   const entry = decodeClientEntry(moved, client);
   const tools = filterOfClient(moved);
   const timeoutMs = timeoutOfClient(moved, client);
+  const inheritEnv = inheritedOfClient(moved);
   const own = isObject(moved) && isObject(moved['mooring']) ? moved['mooring'] : {};
   const options = {
     ...(tools === undefined ? {} : { tools }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(inheritEnv.length === 0 ? {} : { inheritEnv }),
     ...own,
   };
   // opencode has types of its own.

@@ -9,6 +9,7 @@ import {
   type GatewaySource,
 } from '../../gateway/config/decode-gateway.ts';
 import type { ConfigNote, WrittenUpstream } from '../../gateway/config/decode-upstream.ts';
+import { variableHeaders } from '../../gateway/config/server-entry.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { formatIssues } from '../../schema/index.ts';
 import { clientOfFile } from '../clients/configured.ts';
@@ -155,7 +156,7 @@ function expandServer(
     }
     return withOwnVariables(text, { client, section }, isSet);
   };
-  const { value, unset } = expandVariables(withBearer(mapTexts(written, ofClient)), variables);
+  const { value, unset } = expandVariables(withVariableHeaders(mapTexts(written, ofClient)), variables);
   // A server that is not started needs no variables.
   if (!isDisabled(written)) {
     for (const { name: variable, path } of unset) {
@@ -224,12 +225,14 @@ function unsetVariable(name: string): string {
   return `needs the environment variable ${name}, which is not set; set it, write \${${name}:-default}, or disable the server`;
 }
 
-/** Codex names the variable that has the token. */
-function withBearer(written: unknown): unknown {
-  if (!isObject(written) || typeof written['bearer_token_env_var'] !== 'string') return written;
-  const { bearer_token_env_var: variable, ...rest } = written;
+/** The entry with the headers that Codex takes from variables, which are replaced with the others. */
+function withVariableHeaders(written: unknown): unknown {
+  if (!isObject(written)) return written;
+  const named = variableHeaders(written);
+  if (Object.keys(named).length === 0) return written;
+  const { bearer_token_env_var: _token, env_http_headers: _headers, ...rest } = written;
   const headers = isObject(written['http_headers']) ? written['http_headers'] : {};
-  return { ...rest, http_headers: { Authorization: `Bearer \${${variable}}`, ...headers } };
+  return { ...rest, http_headers: { ...named, ...headers } };
 }
 
 function walkTexts(

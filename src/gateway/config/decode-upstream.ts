@@ -14,7 +14,7 @@ import { defaults } from './defaults.ts';
 import { secretOf, valueIssues } from './entry-values.ts';
 import { forbiddenHeader } from './forward-headers.ts';
 import type { RestartConfig, ToolOverride, UpstreamAuth, UpstreamConfig } from './gateway-config.ts';
-import { filterOfClient, ignoredKeys, timeoutOfClient } from './other-keys.ts';
+import { filterOfClient, ignoredKeys, inheritedOfClient, timeoutOfClient } from './other-keys.ts';
 import { decodeClientEntry, isDisabled, knownTypes } from './server-entry.ts';
 
 /** An entry as written, with variables expanded. */
@@ -108,7 +108,7 @@ export function decodeUpstream(given: WrittenUpstream, options: DecodeOptions): 
     required: own.required ?? defaults.required,
     validate: own.validate ?? defaults.validate,
     identify: own.identify ?? defaults.identify,
-    inheritEnv: own.inheritEnv ?? [],
+    inheritEnv: own.inheritEnv ?? inheritedOfClient(written),
     sandbox: sandboxOf(own.sandbox, folder),
   };
   issues.push(...authIssues(name, decoded));

@@ -7,6 +7,7 @@ import type { WrittenFilter } from './decode-view.ts';
 const used = [
   ...['command', 'args', 'env', 'environment', 'cwd', 'workingDirectory'],
   ...['url', 'httpUrl', 'serverUrl', 'type', 'transport', 'headers', 'http_headers', 'bearer_token_env_var'],
+  ...['env_http_headers', 'env_vars'],
   ...['disabled', 'enabled', 'mooring', 'timeout', 'tool_timeout_sec'],
   ...['includeTools', 'excludeTools', 'disabledTools', 'enabled_tools', 'disabled_tools'],
 ];
@@ -37,6 +38,12 @@ export function timeoutOfClient(written: unknown, client: string | undefined): n
   // In a file of an unknown client, a small number must be in seconds: a limit below one second makes no sense.
   const inSeconds = client === 'cline' || client === 'cline-cli' || timeout < 1_000;
   return Math.round(inSeconds ? timeout * 1_000 : timeout);
+}
+
+/** The variables of the environment that a command gets, which Codex names; newer versions say where they come from, too. */
+export function inheritedOfClient(written: unknown): readonly string[] {
+  const named: readonly unknown[] = isObject(written) && Array.isArray(written['env_vars']) ? written['env_vars'] : [];
+  return texts(named.map((each) => (isObject(each) ? each['name'] : each))) ?? [];
 }
 
 /** Keys without effect: those known from other clients, and unknown ones. */

@@ -20,7 +20,7 @@ export function decodeEntry(written: unknown): ServerEntry {
   const cwd = text(written['cwd']) ?? text(written['workingDirectory']);
   // Gemini CLI uses `httpUrl` where both are given.
   const url = text(written['httpUrl']) ?? text(written['url']) ?? text(written['serverUrl']);
-  const headers = { ...bearerOf(written), ...(texts(written['headers']) ?? texts(written['http_headers'])) };
+  const headers = { ...variableHeaders(written), ...(texts(written['headers']) ?? texts(written['http_headers'])) };
   const type = text(written['type']) ?? text(written['transport']);
   return {
     ...(type === undefined ? {} : { type }),
@@ -56,10 +56,14 @@ export function isDisabled(written: unknown): boolean {
   return isObject(written) && (written['disabled'] === true || written['enabled'] === false);
 }
 
-/** Codex names the environment variable that holds the token. */
-function bearerOf(written: JsonObject): Record<string, string> {
-  const name = text(written['bearer_token_env_var']);
-  return name === undefined ? {} : { Authorization: `Bearer \${${name}}` };
+/** Headers whose values are in variables of the environment, which Codex names: the token, and others by header. */
+export function variableHeaders(written: JsonObject): Record<string, string> {
+  const token = text(written['bearer_token_env_var']);
+  const others = Object.entries(texts(written['env_http_headers']) ?? {});
+  return {
+    ...(token === undefined ? {} : { Authorization: `Bearer \${${token}}` }),
+    ...Object.fromEntries(others.map(([header, name]) => [header, `\${${name}}`])),
+  };
 }
 
 function text(value: unknown): string | undefined {

@@ -56,3 +56,21 @@ test('VS Code and opencode: a variable that is not set stays empty in the file o
     far: { url: 'https://far.example/mcp', headers: { Authorization: `Bearer \${MAYBE:-}` } },
   });
 });
+
+test('Codex: headers and variables of the environment by their names', async () => {
+  writeClient(
+    '.codex/config.toml',
+    `[mcp_servers.far]
+url = "https://far.example/mcp"
+env_http_headers = { "X-Key" = "KEY" }
+
+[mcp_servers.files]
+command = "files"
+env_vars = ["LANG"]
+`,
+  );
+  expect((await imported('--from', 'codex')).mcpServers).toEqual({
+    far: { url: 'https://far.example/mcp', headers: { 'X-Key': `\${KEY}` } },
+    files: { command: 'files', mooring: { inheritEnv: ['LANG'] } },
+  });
+});
