@@ -66,3 +66,18 @@ env_vars = ["LANG", { name = "TZ", source = "local" }]
   expect(servers[1]?.inheritEnv).toEqual(['LANG', 'TZ']);
   expect(notes).toEqual([]);
 });
+
+test('Zed: a server of an extension is left out, and the others are served', async () => {
+  const { servers, notes } = await read('zed/settings.json', {
+    context_servers: {
+      github: { source: 'extension', settings: { token: 'x' } },
+      older: { settings: {} },
+      files: { command: 'files', args: [] },
+    },
+  });
+  expect(servers.map(({ name }) => name)).toEqual(['files']);
+  expect(notes.map(({ text }) => text)).toEqual([
+    'github: left out, because it belongs to an extension of Zed, which only Zed can start',
+    'older: left out, because it belongs to an extension of Zed, which only Zed can start',
+  ]);
+});

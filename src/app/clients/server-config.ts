@@ -103,6 +103,13 @@ export function serversIn(data: unknown): WrittenServer[] {
   });
 }
 
+/** Whether only Zed can start this server: its command is in an extension. */
+export function isOfExtension({ section, written }: WrittenServer): boolean {
+  if (section[0] !== 'context_servers' || !isObject(written)) return false;
+  const { command, url, source } = written;
+  return command === undefined && url === undefined && (source === 'extension' || 'settings' in written);
+}
+
 /** Keys that only mooring.json has. */
 const ownKeys = ['profile', 'http', 'plugins', 'gateway', 'policy', 'audit'];
 

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { ServerEntry } from '../../client/index.ts';
+import type { ConfigNote } from '../../gateway/config/decode-upstream.ts';
 import { headerKeys } from '../../gateway/config/entry-values.ts';
 import { filterOfClient, inheritedOfClient, timeoutOfClient } from '../../gateway/config/other-keys.ts';
 import { decodeClientEntry, decodeEntry } from '../../gateway/config/server-entry.ts';
@@ -10,12 +11,13 @@ import { isObject } from '../../protocol/json-rpc.ts';
 import { type ClientRow, clientFile, clients, type Scope } from '../clients/clients.ts';
 import { type Edited, replaceEntries } from '../clients/edit.ts';
 import { launchGateway } from '../clients/launch.ts';
-import { isDisabled, readConfig, serversIn, type WrittenServer } from '../clients/server-config.ts';
+import { isDisabled, isOfExtension, readConfig, serversIn, type WrittenServer } from '../clients/server-config.ts';
 import { thisPlatform } from '../config/folders.ts';
 import { makeFolder } from '../make-folder.ts';
 import { UsageError } from '../usage-error.ts';
 import { mapTexts, placeVariables, withAbsoluteFolder, withOwnVariables, workspaceOf } from './client-variables.ts';
 import { inputsNeededBy, writtenInputs } from './inputs.ts';
+import { noteOnExtension } from './read-files.ts';
 import { secretsIn } from './secrets.ts';
 
 /** The servers of a client, as the gateway reads them. */
@@ -27,6 +29,8 @@ export interface ImportedServers {
   readonly inputs?: readonly unknown[];
   /** Entries that start this gateway already; they are not imported, or it would start itself. */
   readonly skipped: readonly string[];
+  /** What does not come along. */
+  readonly notes: readonly ConfigNote[];
 }
 
 /** Reads the servers of a client. Throws a `UsageError` if it has none. */
@@ -39,7 +43,8 @@ export async function importServers(client: string, scope: Scope, named?: string
     const where = content.line === undefined ? '' : `:${content.line}:${content.column}`;
     throw new UsageError(content.missing ? `${row.title} has no file ${file}` : `${file}${where}: ${content.message}`);
   }
-  const written = serversIn(content.data).filter(({ section }) => section[0] !== 'projects');
+  const found = serversIn(content.data).filter(({ section }) => section[0] !== 'projects');
+  const written = found.filter((each) => !isOfExtension(each));
   const skipped = written.filter((each) => isGateway(each.written)).map(({ name }) => name);
   const servers = Object.fromEntries(
     written
@@ -49,7 +54,8 @@ export async function importServers(client: string, scope: Scope, named?: string
   if (Object.keys(servers).length === 0) throw new UsageError(`${file} has no servers to import`);
   const needed = inputsNeededBy(JSON.stringify(servers));
   const inputs = writtenInputs(content.data).filter((each) => isObject(each) && needed.includes(String(each['id'])));
-  return { client, file, servers, skipped, ...(inputs.length === 0 ? {} : { inputs }) };
+  const notes = found.filter(isOfExtension).map(noteOnExtension);
+  return { client, file, servers, skipped, notes, ...(inputs.length === 0 ? {} : { inputs }) };
 }
 
 /** Whether an entry starts `mooring gateway`. */

@@ -13,7 +13,14 @@ import { variableHeaders } from '../../gateway/config/server-entry.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { formatIssues } from '../../schema/index.ts';
 import { clientOfFile } from '../clients/configured.ts';
-import { isDisabled, readConfig, sectionNames, serversIn, type WrittenServer } from '../clients/server-config.ts';
+import {
+  isDisabled,
+  isOfExtension,
+  readConfig,
+  sectionNames,
+  serversIn,
+  type WrittenServer,
+} from '../clients/server-config.ts';
 import { expandVariables } from '../config/expand.ts';
 import { offsetOf, withSuggestion } from '../config/issues.ts';
 import { ownershipProblem } from '../config/ownership.ts';
@@ -90,7 +97,8 @@ async function readOne(
     return undefined;
   }
   const data = (content.data ?? {}) as Record<string, unknown>;
-  const servers = serversIn(data).filter(({ section }) => isForThisFolder(section));
+  const found = serversIn(data).filter(({ section }) => isForThisFolder(section));
+  const servers = found.filter((each) => !isOfExtension(each));
   if (servers.length === 0) {
     wrong.push(`${file} has no servers: add them under "mcpServers" (${sectionNames.join(', ')} are read)`);
     return undefined;
@@ -98,7 +106,7 @@ async function readOne(
   const client = clientIn(file, servers);
   const workspace = workspaceOf(file, client);
   const variables = { ...env, ...placeVariables(workspace) };
-  const notes: ConfigNote[] = [];
+  const notes: ConfigNote[] = found.filter(isOfExtension).map(noteOnExtension);
   const place: Place = { file, text: content.text, node: content.node };
   const written: WrittenUpstream[] = [];
   for (const server of servers) {
@@ -114,6 +122,14 @@ async function readOne(
   }
   const source = { servers: written, ...(gateway.value === undefined ? {} : { gateway: gateway.value }) };
   return { ...place, servers, source, notes };
+}
+
+/** The note for a server that is left out. */
+export function noteOnExtension({ name }: WrittenServer): ConfigNote {
+  return {
+    level: 'warning',
+    text: `${name}: left out, because it belongs to an extension of Zed, which only Zed can start`,
+  };
 }
 
 /** Claude Code keeps the servers of all projects in the user's file; only those for this folder are used. */

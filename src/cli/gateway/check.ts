@@ -5,6 +5,7 @@ import { shownTarget, variablesIn } from '../../app/gateway/shown-target.ts';
 import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { command } from '../command.ts';
 import { table } from '../ui/table.ts';
+import { printNotes } from './print-notes.ts';
 
 const help = `Usage: mooring gateway check [--config FILE]… [--json]
 
@@ -59,8 +60,6 @@ export const run = command({ name: 'gateway check', help, options }, async ({ va
       `view ${name}: ${servers === '*' ? 'all servers' : servers.join(', ')}${mode === 'all' ? '' : ` (${mode})`}\n`,
     );
   }
-  for (const { level, text } of notes) {
-    out.info(`${level === 'warning' ? style.warn('warning:') : 'note:'} ${lineForTerminal(text, 500)}\n`);
-  }
+  printNotes(notes, out);
   return 0;
 });

@@ -6,6 +6,7 @@ import { gatewayFileText, importServers, replaceInClient, writeGatewayFile } fro
 import { UsageError } from '../../app/usage-error.ts';
 import { command } from '../command.ts';
 import { clientName } from '../commands/install.ts';
+import { printNotes } from './print-notes.ts';
 
 const help = `Usage: mooring gateway import --from CLIENT [options]
 
@@ -45,6 +46,7 @@ export const run = command({ name: 'gateway import', help, options }, async ({ v
   const count = Object.keys(imported.servers).length;
   if (imported.skipped.length > 0)
     out.info(`Not imported, because it is the gateway itself: ${imported.skipped.join(', ')}\n`);
+  printNotes(imported.notes, out);
   if (values.output === undefined) {
     out.write(text);
     return 0;

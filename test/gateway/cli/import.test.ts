@@ -1,6 +1,6 @@
 // mooring gateway import: entries mean the same in the file of the gateway as in the file of their client.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { useHome } from '../../support/program.ts';
@@ -73,4 +73,16 @@ env_vars = ["LANG"]
     far: { url: 'https://far.example/mcp', headers: { 'X-Key': `\${KEY}` } },
     files: { command: 'files', mooring: { inheritEnv: ['LANG'] } },
   });
+});
+
+test('Zed: a server of an extension stays in Zed', async () => {
+  const file = writeClient('.config/zed/settings.json', {
+    context_servers: { github: { source: 'extension', settings: {} }, files: { command: 'files' } },
+  });
+  const { code, stderr } = await run('import', '--from', 'zed', '--output', home.file('servers.json'), '--replace');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('github: left out') });
+  expect(JSON.parse(readFileSync(home.file('servers.json'), 'utf8')).mcpServers).toEqual({
+    files: { command: 'files' },
+  });
+  expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')).context_servers)).toEqual(['github', 'mooring']);
 });
