@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { ServerEntry } from '../../client/index.ts';
-import type { ConfigNote } from '../../gateway/config/decode-upstream.ts';
+import { type ConfigNote, notesOn } from '../../gateway/config/decode-upstream.ts';
 import { headerKeys } from '../../gateway/config/entry-values.ts';
 import { filterOfClient, inheritedOfClient, timeoutOfClient } from '../../gateway/config/other-keys.ts';
 import { decodeClientEntry, decodeEntry } from '../../gateway/config/server-entry.ts';
@@ -46,15 +46,17 @@ export async function importServers(client: string, scope: Scope, named?: string
   const found = serversIn(content.data).filter(({ section }) => section[0] !== 'projects');
   const written = found.filter((each) => !isOfExtension(each));
   const skipped = written.filter((each) => isGateway(each.written)).map(({ name }) => name);
+  const taken = written.filter(({ name }) => !skipped.includes(name));
   const servers = Object.fromEntries(
-    written
-      .filter(({ name }) => !skipped.includes(name))
-      .map((server) => [server.name, neutralEntry(server, client, workspaceOf(file, client))]),
+    taken.map((server) => [server.name, neutralEntry(server, client, workspaceOf(file, client))]),
   );
   if (Object.keys(servers).length === 0) throw new UsageError(`${file} has no servers to import`);
   const needed = inputsNeededBy(JSON.stringify(servers));
   const inputs = writtenInputs(content.data).filter((each) => isObject(each) && needed.includes(String(each['id'])));
-  const notes = found.filter(isOfExtension).map(noteOnExtension);
+  const notes = [
+    ...found.filter(isOfExtension).map(noteOnExtension),
+    ...taken.flatMap(({ name, written: entry }) => notesOn(name, entry)),
+  ];
   return { client, file, servers, skipped, notes, ...(inputs.length === 0 ? {} : { inputs }) };
 }
 

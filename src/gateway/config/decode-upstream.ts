@@ -213,7 +213,8 @@ function addressOf({ command, args = [], url }: ServerEntry): unknown {
   return origin === 'null' ? url.split(/[?#]/)[0] : `${origin}${pathname}`;
 }
 
-function notesOn(name: string, written: unknown): ConfigNote[] {
+/** What an entry has that has no effect here. */
+export function notesOn(name: string, written: unknown): ConfigNote[] {
   const { ignored, unknown } = ignoredKeys(written);
   const notes: ConfigNote[] = [];
   if (ignored.length > 0) {

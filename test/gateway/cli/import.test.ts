@@ -86,3 +86,16 @@ test('Zed: a server of an extension stays in Zed', async () => {
   });
   expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')).context_servers)).toEqual(['github', 'mooring']);
 });
+
+test('keys that do not come along are reported', async () => {
+  writeClient('.cursor/mcp.json', {
+    mcpServers: { files: { command: 'files', envFile: '.env', alwaysAllow: ['read'] } },
+  });
+  const { code, stdout, stderr } = await run('import', '--from', 'cursor');
+  expect({ code, servers: JSON.parse(stdout).mcpServers }).toEqual({
+    code: 0,
+    servers: { files: { command: 'files' } },
+  });
+  expect(stderr).toContain('files: unknown keys, without effect: envFile');
+  expect(stderr).toContain('files: keys of other clients, without effect here: alwaysAllow');
+});
