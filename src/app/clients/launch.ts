@@ -30,8 +30,8 @@ export function launchEntry(options: LaunchOptions): ClientConfigEntry {
 }
 
 /** The command that starts the gateway with this file. */
-export function launchGateway(file: string): ClientConfigEntry {
-  return launchMooring(['gateway', '--config', file], { env: {}, how: 'auto' });
+export function launchGateway(file: string, env: Readonly<Record<string, string>> = {}): ClientConfigEntry {
+  return launchMooring(['gateway', '--config', file], { env, how: 'auto' });
 }
 
 function launchMooring(

@@ -16,7 +16,7 @@ import { thisPlatform } from '../config/folders.ts';
 import { makeFolder } from '../make-folder.ts';
 import { UsageError } from '../usage-error.ts';
 import { mapTexts, placeVariables, withAbsoluteFolder, withOwnVariables, workspaceOf } from './client-variables.ts';
-import { inputsNeededBy, writtenInputs } from './inputs.ts';
+import { inputsNeededBy, variableOfInput, writtenInputs } from './inputs.ts';
 import { noteOnExtension } from './read-files.ts';
 import { secretsIn } from './secrets.ts';
 
@@ -125,8 +125,14 @@ export function writeGatewayFile(file: string, text: string): void {
 }
 
 /** Replaces the imported servers in the client by the gateway. A backup of the client's file is kept. */
-export function replaceInClient({ client, file, servers }: ImportedServers, gatewayFile: string): Edited {
+export function replaceInClient({ client, file, servers, inputs = [] }: ImportedServers, gatewayFile: string): Edited {
   const row = clients[client] as ClientRow;
-  const entry = row.encodeEntry(launchGateway(resolve(gatewayFile)));
+  const entry = row.encodeEntry(launchGateway(resolve(gatewayFile), inputVariables(inputs)));
   return replaceEntries(row, file, Object.keys(servers), 'mooring', entry);
+}
+
+/** The client goes on asking for its inputs, and starts the gateway with the values: a gateway has no terminal there. */
+function inputVariables(inputs: readonly unknown[]): Record<string, string> {
+  const ids = inputs.map((each) => String((each as { readonly id: unknown }).id));
+  return Object.fromEntries(ids.map((id) => [variableOfInput(id), `\${input:${id}}`]));
 }

@@ -126,6 +126,11 @@ function variableOf(kind: 'INPUT' | 'SECRET', id: string): string {
   return `MOORING_${kind}_${id.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}`;
 }
 
+/** The environment variable that has the value of an input. */
+export function variableOfInput(id: string): string {
+  return variableOf('INPUT', id);
+}
+
 /** The definitions as they are written. */
 export function writtenInputs(data: unknown): readonly unknown[] {
   if (!isObject(data)) return [];

@@ -3,8 +3,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { connect } from '../../../src/client/index.ts';
 import { useHome } from '../../support/program.ts';
-import { runtimeOf } from './support.ts';
+import { runtimeOf, serverEntry, textOf } from './support.ts';
 
 const home = useHome();
 
@@ -98,4 +99,23 @@ test('keys that do not come along are reported', async () => {
   });
   expect(stderr).toContain('files: unknown keys, without effect: envFile');
   expect(stderr).toContain('files: keys of other clients, without effect here: alwaysAllow');
+});
+
+test('VS Code goes on asking for the inputs of the servers that the gateway starts', async () => {
+  const inputs = [{ id: 'api-key', type: 'promptString', description: 'Key', password: true }];
+  const entry = serverEntry(home, 'files', [{ name: 'env' }], { env: { KEY: `\${input:api-key}` } });
+  const file = writeClient('.config/Code/User/mcp.json', { servers: { files: entry }, inputs });
+  const output = home.file('servers.json');
+  expect(await run('import', '--from', 'vscode', '--output', output, '--replace')).toMatchObject({ code: 0 });
+  const { servers, inputs: kept } = JSON.parse(readFileSync(file, 'utf8'));
+  expect(kept).toEqual(inputs);
+  expect(servers.mooring.env).toEqual({ MOORING_INPUT_API_KEY: `\${input:api-key}` });
+  // As VS Code starts it.
+  const { command, args } = servers.mooring;
+  const env = { ...home.env, ...runtimeOf(home), MOORING_INPUT_API_KEY: 'value' };
+  const client = await connect([command, ...args], { env, cwd: home.folder });
+  const names = JSON.parse(textOf(await client.callTool('files__env', {})));
+  expect(names).toContain('KEY');
+  expect(names).not.toContain('MOORING_INPUT_API_KEY');
+  await client.close();
 });
