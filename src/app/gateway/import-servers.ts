@@ -27,8 +27,8 @@ export interface ImportedServers {
   readonly servers: Readonly<Record<string, unknown>>;
   /** Definitions of the inputs that the servers need, as VS Code writes them. */
   readonly inputs?: readonly unknown[];
-  /** Entries that start this gateway already; they are not imported, or it would start itself. */
-  readonly skipped: readonly string[];
+  /** Entries that start a gateway already; they are not imported, or it would start itself. */
+  readonly gateways: readonly WrittenServer[];
   /** What does not come along. */
   readonly notes: readonly ConfigNote[];
 }
@@ -45,27 +45,35 @@ export async function importServers(client: string, scope: Scope, named?: string
   }
   const found = serversIn(content.data).filter(({ section }) => section[0] !== 'projects');
   const written = found.filter((each) => !isOfExtension(each));
-  const skipped = written.filter((each) => isGateway(each.written)).map(({ name }) => name);
-  const taken = written.filter(({ name }) => !skipped.includes(name));
+  const gateways = written.filter(isGateway);
+  const taken = written.filter((each) => !isGateway(each));
   const servers = Object.fromEntries(
     taken.map((server) => [server.name, neutralEntry(server, client, workspaceOf(file, client))]),
   );
-  if (Object.keys(servers).length === 0) throw new UsageError(`${file} has no servers to import`);
+  if (Object.keys(servers).length === 0) {
+    const why =
+      gateways.length === 0 ? '' : `: ${gateways.map(({ name }) => name).join(', ')} starts the gateway already`;
+    throw new UsageError(`${file} has no servers to import${why}`);
+  }
   const needed = inputsNeededBy(JSON.stringify(servers));
   const inputs = writtenInputs(content.data).filter((each) => isObject(each) && needed.includes(String(each['id'])));
   const notes = [
     ...found.filter(isOfExtension).map(noteOnExtension),
     ...taken.flatMap(({ name, written: entry }) => notesOn(name, entry)),
   ];
-  return { client, file, servers, skipped, notes, ...(inputs.length === 0 ? {} : { inputs }) };
+  return { client, file, servers, gateways, notes, ...(inputs.length === 0 ? {} : { inputs }) };
 }
 
-/** Whether an entry starts `mooring gateway`. */
-function isGateway(written: unknown): boolean {
+/** Whether an entry starts `mooring gateway` with the servers of files. With a command or URL it is a server like any other. */
+function isGateway({ written }: WrittenServer): boolean {
   const { command, args = [] } = decodeEntry(written);
   const words = [command ?? '', ...args];
-  return words.some((word, i) => word === 'gateway' && /(^|[/\\])(mooring|cli\.js)$/.test(words[i - 1] ?? ''));
+  const at = words.findIndex((word, i) => word === 'gateway' && program.test(words[i - 1] ?? ''));
+  return at !== -1 && !words.slice(at).some((word) => word === '--' || /^(https?|wss?):/i.test(word));
 }
+
+/** Our program, also as a package with its version and as a batch file of Windows. */
+const program = /(^|[/\\])(mooring(@[^/\\]*|\.cmd)?|cli\.js)$/;
 
 /** The entry in a form that depends neither on the client nor on the place of its file. */
 function neutralEntry({ written, section }: WrittenServer, client: string, workspace: string): unknown {
@@ -125,10 +133,22 @@ export function writeGatewayFile(file: string, text: string): void {
 }
 
 /** Replaces the imported servers in the client by the gateway. A backup of the client's file is kept. */
-export function replaceInClient({ client, file, servers, inputs = [] }: ImportedServers, gatewayFile: string): Edited {
+export function replaceInClient(
+  { client, file, servers, gateways, inputs = [] }: ImportedServers,
+  gatewayFile: string,
+): Edited {
   const row = clients[client] as ClientRow;
-  const entry = row.encodeEntry(launchGateway(resolve(gatewayFile), inputVariables(inputs)));
-  return replaceEntries(row, file, Object.keys(servers), 'mooring', entry);
+  const fresh = launchGateway(resolve(gatewayFile), inputVariables(inputs));
+  const [known] = gateways.filter(({ written }) => decodeEntry(written).args?.includes('--config'));
+  if (known === undefined) {
+    const name = gateways.some((each) => each.name === 'mooring') ? 'mooring-gateway' : 'mooring';
+    return replaceEntries(row, file, Object.keys(servers), name, row.encodeEntry(fresh));
+  }
+  // The gateway of an earlier import goes on serving its own files.
+  const { command = '', args = [] } = decodeEntry(known.written);
+  const files = args.includes(resolve(gatewayFile)) ? [] : ['--config', resolve(gatewayFile)];
+  const entry = row.encodeEntry({ ...fresh, command, args: [...args, ...files] });
+  return replaceEntries(row, file, Object.keys(servers), known.name, entry);
 }
 
 /** The client goes on asking for its inputs, and starts the gateway with the values: a gateway has no terminal there. */

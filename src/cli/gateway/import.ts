@@ -44,8 +44,10 @@ export const run = command({ name: 'gateway import', help, options }, async ({ v
   );
   const text = gatewayFileText(imported);
   const count = Object.keys(imported.servers).length;
-  if (imported.skipped.length > 0)
-    out.info(`Not imported, because it is the gateway itself: ${imported.skipped.join(', ')}\n`);
+  if (imported.gateways.length > 0) {
+    const names = imported.gateways.map(({ name }) => name).join(', ');
+    out.info(`Not imported, because it is the gateway itself: ${names}\n`);
+  }
   printNotes(imported.notes, out);
   if (values.output === undefined) {
     out.write(text);

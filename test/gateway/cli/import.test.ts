@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connect } from '../../../src/client/index.ts';
 import { useHome } from '../../support/program.ts';
-import { runtimeOf, serverEntry, textOf } from './support.ts';
+import { runtimeOf, serverEntry, textOf, toolNames } from './support.ts';
 
 const home = useHome();
 
@@ -118,4 +118,35 @@ test('VS Code goes on asking for the inputs of the servers that the gateway star
   expect(names).toContain('KEY');
   expect(names).not.toContain('MOORING_INPUT_API_KEY');
   await client.close();
+});
+
+test('a server that is added later joins the others in the gateway of the client', async () => {
+  const file = writeClient('.cursor/mcp.json', {
+    mcpServers: { files: serverEntry(home, 'files', [{ name: 'read' }]) },
+  });
+  const replace = (output: string) => run('import', '--from', 'cursor', '--output', output, '--replace');
+  const [first, second] = [home.file('first.json'), home.file('second.json')];
+  expect(await replace(first)).toMatchObject({ code: 0 });
+  expect(await replace(first)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('no servers to import: mooring starts the gateway already'),
+  });
+  const content = JSON.parse(readFileSync(file, 'utf8'));
+  content.mcpServers.notes = serverEntry(home, 'notes', [{ name: 'add' }]);
+  writeFileSync(file, JSON.stringify(content));
+  expect(await replace(second)).toMatchObject({ code: 0 });
+  const { mcpServers } = JSON.parse(readFileSync(file, 'utf8'));
+  expect(Object.keys(mcpServers)).toEqual(['mooring']);
+  expect(mcpServers.mooring.args.slice(-5)).toEqual(['gateway', '--config', first, '--config', second]);
+  const { command, args } = mcpServers.mooring;
+  const client = await connect([command, ...args], { env: { ...home.env, ...runtimeOf(home) }, cwd: home.folder });
+  expect(await toolNames(client)).toEqual(['files__read', 'notes__add']);
+  await client.close();
+});
+
+test('a bridge to one server is imported like any other server', async () => {
+  const bridge = { command: 'npx', args: ['-y', 'mooring@latest', 'gateway', 'https://far.example/mcp'] };
+  const gateway = { command: 'npx', args: ['-y', 'mooring@latest', 'gateway', '--config', 'servers.json'] };
+  writeClient('.cursor/mcp.json', { mcpServers: { bridge, gateway } });
+  expect((await imported('--from', 'cursor')).mcpServers).toEqual({ bridge });
 });
