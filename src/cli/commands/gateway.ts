@@ -72,7 +72,7 @@ export async function run(args: readonly string[]): Promise<number> {
   await serveGateway({
     files: config,
     ...(view === undefined ? {} : { view }),
-    ...singleOf(positionals, command, config),
+    ...(await singleOf(positionals, command, config)),
     showSetup: values['show-setup'] === true,
     flags: toFlagValues(withoutOwn(values)),
   });
@@ -80,13 +80,14 @@ export async function run(args: readonly string[]): Promise<number> {
 }
 
 /** The one server of a command line or URL. */
-function singleOf(
+async function singleOf(
   positionals: readonly string[],
   command: readonly string[] | undefined,
   config: readonly string[],
-): { readonly target?: string | readonly string[] } {
+): Promise<{ readonly target?: string | readonly string[] }> {
   const [url, ...more] = positionals;
   if (url === undefined && command === undefined) return {};
+  if (url !== undefined && !/^(https?|wss?):\/\//i.test(url)) throw await notOurs(url, positionals, command);
   if (config.length > 0) {
     throw new UsageError('Use --config for servers of a file, or name one server; not both');
   }
@@ -96,12 +97,24 @@ function singleOf(
     return { target: command };
   }
   if (more.length > 0) throw new UsageError(`Name one URL, not ${positionals.join(', ')}`);
-  if (!/^(https?|wss?):\/\//i.test(url as string)) {
-    throw new UsageError(
-      `${JSON.stringify(url)} is neither a command of "mooring gateway" nor a URL. A command line goes after --, as in: mooring gateway -- ${positionals.join(' ')}`,
-    );
-  }
   return { target: url as string };
+}
+
+/** A word that is neither a command about gateways nor a URL. */
+async function notOurs(
+  word: string,
+  words: readonly string[],
+  command: readonly string[] | undefined,
+): Promise<UsageError> {
+  if (Object.hasOwn(subcommands, word)) return new UsageError(`The command comes first: mooring gateway ${word} …`);
+  const { nearest } = await import('../../app/text/nearest.ts');
+  const meant = nearest(word, Object.keys(subcommands));
+  const line =
+    command === undefined ? `. A command line goes after --, as in: mooring gateway -- ${words.join(' ')}` : '';
+  return new UsageError(
+    `${JSON.stringify(word)} is neither a command of "mooring gateway" nor a URL` +
+      (meant === undefined ? line : `; did you mean ${JSON.stringify(meant)}?`),
+  );
 }
 
 function withoutOwn(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

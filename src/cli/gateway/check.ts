@@ -23,7 +23,7 @@ const options = {
   json: { type: 'boolean' },
 } as const;
 
-export const run = command({ name: 'gateway check', help, options }, async ({ values, out }) => {
+export const run = command({ name: 'gateway check', help, options, maxWords: 0 }, async ({ values, out }) => {
   const { config, notes, files } = await settingsOfGateway({ files: values.config ?? [] });
   const given = variablesIn(files);
   const rows = config.servers.map(({ name, slug, entry, disabled, isolation, auth, sandbox, pin }) => ({

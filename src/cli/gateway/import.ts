@@ -32,7 +32,7 @@ const options = {
   file: { type: 'string' },
 } as const;
 
-export const run = command({ name: 'gateway import', help, options }, async ({ values, out }) => {
+export const run = command({ name: 'gateway import', help, options, maxWords: 0 }, async ({ values, out }) => {
   if (values.from === undefined) throw new UsageError('Name the client: mooring gateway import --from CLIENT');
   if (values.replace === true && values.output === undefined) {
     throw new UsageError('--replace needs --output FILE: the gateway reads the servers from that file');

@@ -31,15 +31,18 @@ const options = {
   json: { type: 'boolean' },
 } as const;
 
-export const run = command({ name: 'gateway pins', help, options }, async ({ values, positionals, out }) => {
-  const json = values.json === true;
-  const pins = await openPins(values.data);
-  const [first, ...rest] = positionals;
-  if (first === 'diff') return diff(pins, rest[0], json, out);
-  if (first === 'accept') return accept(pins, rest[0], json, out);
-  if (rest.length > 0) throw new UsageError('Usage: mooring gateway pins [SERVER | diff | accept]');
-  return list(pins, first, json, out);
-});
+export const run = command(
+  { name: 'gateway pins', help, options, maxWords: 2 },
+  async ({ values, positionals, out }) => {
+    const json = values.json === true;
+    const pins = await openPins(values.data);
+    const [first, ...rest] = positionals;
+    if (first === 'diff') return diff(pins, rest[0], json, out);
+    if (first === 'accept') return accept(pins, rest[0], json, out);
+    if (rest.length > 0) throw new UsageError('Usage: mooring gateway pins [SERVER | diff | accept]');
+    return list(pins, first, json, out);
+  },
+);
 
 /** `server` or `server/tool`; tools may have slashes in their names. */
 function matcher(text: string | undefined): (item: { readonly slug: string; readonly tool: string }) => boolean {

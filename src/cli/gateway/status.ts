@@ -25,7 +25,7 @@ const options = {
   json: { type: 'boolean' },
 } as const;
 
-export const run = command({ name: 'gateway status', help, options }, async ({ values, out }) => {
+export const run = command({ name: 'gateway status', help, options, maxWords: 0 }, async ({ values, out }) => {
   const named = values.pid === undefined ? undefined : await findGateway(values.pid);
   const gateways = named === undefined ? await runningGateways() : [named];
   const all = await Promise.all(gateways.map(async ({ info, status }) => ({ info, servers: await status() })));

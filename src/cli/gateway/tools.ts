@@ -29,38 +29,41 @@ const options = {
   json: { type: 'boolean' },
 } as const;
 
-export const run = command({ name: 'gateway tools', help, options }, async ({ values, positionals, out }) => {
-  const [server] = positionals;
-  const view = values.view ?? '';
-  const running = values.config === undefined ? await findGateway(values.pid) : undefined;
-  const known =
-    running === undefined
-      ? await stored(values.config ?? [], view, out)
-      : { tools: await running.tools(view), servers: await running.status() };
-  const slug = server === undefined ? undefined : findServer<NamedServer>(server, known.servers).slug;
-  const tools = slug === undefined ? known.tools : known.tools.filter((tool) => tool.server === slug);
-  if (values.json === true) {
-    out.json({ tools });
+export const run = command(
+  { name: 'gateway tools', help, options, maxWords: 1 },
+  async ({ values, positionals, out }) => {
+    const [server] = positionals;
+    const view = values.view ?? '';
+    const running = values.config === undefined ? await findGateway(values.pid) : undefined;
+    const known =
+      running === undefined
+        ? await stored(values.config ?? [], view, out)
+        : { tools: await running.tools(view), servers: await running.status() };
+    const slug = server === undefined ? undefined : findServer<NamedServer>(server, known.servers).slug;
+    const tools = slug === undefined ? known.tools : known.tools.filter((tool) => tool.server === slug);
+    if (values.json === true) {
+      out.json({ tools });
+      return 0;
+    }
+    if (tools.length === 0) {
+      out.info(
+        server === undefined
+          ? 'There are no tools.\n'
+          : `There are no tools of a server ${JSON.stringify(server)}. "mooring gateway status" lists the servers.\n`,
+      );
+      return 0;
+    }
+    const { style, width } = out;
+    type Row = (typeof tools)[number];
+    const columns = [
+      { title: 'tool', text: ({ name }: Row) => lineForTerminal(name, 64), paint: (text: string) => style.name(text) },
+      { title: 'server', text: ({ server: from }: Row) => from },
+      { title: 'description', text: ({ title, description }: Row) => lineForTerminal(description ?? title ?? '', 300) },
+    ];
+    out.write(table(tools, columns, { style, width }));
     return 0;
-  }
-  if (tools.length === 0) {
-    out.info(
-      server === undefined
-        ? 'There are no tools.\n'
-        : `There are no tools of a server ${JSON.stringify(server)}. "mooring gateway status" lists the servers.\n`,
-    );
-    return 0;
-  }
-  const { style, width } = out;
-  type Row = (typeof tools)[number];
-  const columns = [
-    { title: 'tool', text: ({ name }: Row) => lineForTerminal(name, 64), paint: (text: string) => style.name(text) },
-    { title: 'server', text: ({ server: from }: Row) => from },
-    { title: 'description', text: ({ title, description }: Row) => lineForTerminal(description ?? title ?? '', 300) },
-  ];
-  out.write(table(tools, columns, { style, width }));
-  return 0;
-});
+  },
+);
 
 async function stored(files: readonly string[], view: string, out: Output) {
   const { config, settings } = await settingsOfGateway({ files });

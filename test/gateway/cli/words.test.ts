@@ -1,0 +1,28 @@
+// What is typed after "mooring gateway": every word counts, or is an error that says what to do.
+
+import { expect, test } from 'vitest';
+import { useSharedHome } from '../../support/program.ts';
+import { runtimeOf, writeConfig } from './support.ts';
+
+const home = useSharedHome();
+
+const run = (...args: string[]) => home.run(['gateway', ...args], { env: runtimeOf(home) });
+const rejected = (text: string) => ({ code: 2, stderr: expect.stringContaining(text) });
+
+test('a word that a command does not expect is an error', async () => {
+  const config = writeConfig(home, { mcpServers: { files: { command: 'files' } } });
+  const unexpected = (word: string) => rejected(`Unexpected argument ${JSON.stringify(word)}`);
+  expect(await run('check', '--config', config, 'other.json')).toMatchObject(unexpected('other.json'));
+  expect(await run('status', 'files')).toMatchObject(unexpected('files'));
+  expect(await run('tools', '--config', config, 'files', 'more')).toMatchObject(unexpected('more'));
+  expect(await run('import', 'cursor')).toMatchObject(unexpected('cursor'));
+  expect(await run('pins', 'diff', 'files', 'more')).toMatchObject(unexpected('more'));
+});
+
+test('a mistyped command is named, also with options', async () => {
+  expect(await run('chek', '--config', 'x.json')).toMatchObject(rejected('did you mean "check"?'));
+  expect(await run('--config', 'x.json', 'status')).toMatchObject(
+    rejected('The command comes first: mooring gateway status'),
+  );
+  expect(await run('node', 'server.mjs')).toMatchObject(rejected('as in: mooring gateway -- node server.mjs'));
+});
