@@ -8,7 +8,7 @@ import { UpstreamConnection } from './connection.ts';
 import type { ConnectionCaller } from './contract.ts';
 import { everyAsk } from './declared-capabilities.ts';
 import { RestartPolicy } from './restart-policy.ts';
-import { isPermanent, reasonForCallers, UpstreamUnavailable } from './start-error.ts';
+import { cannotBeUsed, isPermanent, reasonForCallers, type UpstreamUnavailable } from './start-error.ts';
 
 /** How long a call waits for a connection to open. */
 const maxWaitMs = 10_000;
@@ -371,8 +371,7 @@ export class UpstreamConnections {
   }
 
   #unavailable(why: string, retryAfterMs?: number, cause?: unknown): UpstreamUnavailable {
-    const { slug } = this.#config;
-    return new UpstreamUnavailable(slug, `The server ${slug} cannot be used: ${why}`, retryAfterMs, cause);
+    return cannotBeUsed(this.#config.slug, why, retryAfterMs, cause);
   }
 }
 

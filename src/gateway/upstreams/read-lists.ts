@@ -1,11 +1,35 @@
 // Reads everything that a server lists.
 
-import type { Client, ReadOptions } from '../../client/index.ts';
+import { type Client, ClientError, type ReadOptions } from '../../client/index.ts';
 import type { CacheHint } from '../../protocol/model.ts';
 import type { UpstreamLists } from '../contract.ts';
 
-/** Reads all pages of all lists in parallel. A server that does not offer a list has an empty one. */
-export async function readLists(client: Client, given: ReadOptions): Promise<UpstreamLists> {
+const methodNotFound = -32601;
+
+export interface ReadLists {
+  readonly lists: UpstreamLists;
+  /** Why a list other than the tools could not be read; it is as it was before. */
+  readonly failure: unknown;
+}
+
+/**
+ * Reads all pages of all lists in parallel. A server that does not offer a list has an empty one. Rejects if the tools cannot
+ * be read. `before`: what was read the last time.
+ */
+export async function readLists(
+  client: Client,
+  given: ReadOptions,
+  before: UpstreamLists | undefined,
+): Promise<ReadLists> {
+  let failure: unknown;
+  const otherwise =
+    <Item>(last: readonly Item[] = []) =>
+    (error: unknown): readonly Item[] => {
+      // Many servers declare resources and do not know the method for templates.
+      if (error instanceof ClientError && error.serverError?.code === methodNotFound) return [];
+      failure ??= error;
+      return last;
+    };
   let cache: CacheHint | undefined;
   const onCacheHint = (hint: CacheHint): void => {
     cache = cache === undefined ? hint : stricter(cache, hint);
@@ -13,14 +37,14 @@ export async function readLists(client: Client, given: ReadOptions): Promise<Ups
   const options = { ...given, onCacheHint };
   const [tools, prompts, resources, resourceTemplates] = await Promise.all([
     client.listTools(options),
-    client.listPrompts(options),
-    client.listResources(options),
-    client.listResourceTemplates(options),
+    client.listPrompts(options).catch(otherwise(before?.prompts)),
+    client.listResources(options).catch(otherwise(before?.resources)),
+    client.listResourceTemplates(options).catch(otherwise(before?.resourceTemplates)),
   ]);
   const { instructions, revision } = client;
   // Revisions without this capability have the method nevertheless.
   const completions = client.offers('completion/complete') ? { completions: {} } : {};
-  return {
+  const lists = {
     tools,
     prompts,
     resources,
@@ -30,6 +54,7 @@ export async function readLists(client: Client, given: ReadOptions): Promise<Ups
     ...(instructions === undefined ? {} : { instructions }),
     ...(cache === undefined ? {} : { cache }),
   };
+  return { lists, failure };
 }
 
 function stricter(one: CacheHint, other: CacheHint): CacheHint {

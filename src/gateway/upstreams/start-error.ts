@@ -16,6 +16,11 @@ export class UpstreamUnavailable extends Error {
   }
 }
 
+/** The error of a call that could not be sent. */
+export function cannotBeUsed(slug: string, why: string, retryAfterMs?: number, cause?: unknown): UpstreamUnavailable {
+  return new UpstreamUnavailable(slug, `The server ${slug} cannot be used: ${why}`, retryAfterMs, cause);
+}
+
 /** Whether starting it again cannot help until the operator changes something. */
 export function isPermanent(error: unknown): boolean {
   if (needsLogin(error)) return true;

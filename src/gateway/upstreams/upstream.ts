@@ -14,7 +14,7 @@ import { ListRefresh } from './list-refresh.ts';
 import { readLists } from './read-lists.ts';
 import { ResourceFollowers } from './resource-followers.ts';
 import { defaultRetryDownMs } from './restart-policy.ts';
-import { isUnreachable, messageOf, needsLogin, UpstreamUnavailable } from './start-error.ts';
+import { cannotBeUsed, isUnreachable, messageOf, needsLogin } from './start-error.ts';
 import { UpstreamRecord } from './upstream-record.ts';
 import { UpstreamState } from './upstream-state.ts';
 
@@ -185,13 +185,9 @@ export class Upstream {
         await this.#read(connection, this.#knowsEnough);
       }
     } catch (error) {
-      throw needsLogin(error) ? error : this.#unavailable(messageOf(error), error);
+      throw needsLogin(error) ? error : cannotBeUsed(this.slug, messageOf(error), undefined, error);
     }
-    if (!connection.isReady) throw this.#unavailable('the connection to it is lost again and again');
-  }
-
-  #unavailable(why: string, cause?: unknown): UpstreamUnavailable {
-    return new UpstreamUnavailable(this.slug, `The server ${this.slug} cannot be used: ${why}`, undefined, cause);
+    if (!connection.isReady) throw cannotBeUsed(this.slug, 'the connection to it is lost again and again');
   }
 
   /** A call has failed: its lists may be out of date, or what it sends may not be valid. */
@@ -370,22 +366,27 @@ export class Upstream {
     const release = connection.keepOpen();
     try {
       const options = { cache: 'bypass' } as const;
-      const shown = onlyTools
-        ? this.#lists.updateTools(await connection.client.listTools(options))
-        : this.#lists.update(await readLists(connection.client, options));
+      const { client } = connection;
+      const read = onlyTools ? undefined : await readLists(client, options, this.#lists.received);
+      const shown = read ? this.#lists.update(read.lists) : this.#lists.updateTools(await client.listTools(options));
       this.#listener.listsChanged(shown);
-      this.#record.failure = undefined;
       if (checks === connection.checks) connection.isReady = true;
+      if (read?.failure !== undefined) return this.#listsFailed(read.failure);
+      this.#record.failure = undefined;
       if (this.#state.name !== 'ready' && !this.#record.invalid.areTooMany) this.#state.enter('ready');
     } catch (error) {
-      // The last lists stay, so items do not disappear with every failure.
-      if (this.#isRemote) this.#remoteFailed(error);
-      if (this.#state.name === 'ready')
-        this.#state.enter('degraded', `its lists could not be read: ${messageOf(error)}`);
+      this.#listsFailed(error);
       throw error;
     } finally {
       release();
     }
+  }
+
+  /** The last lists stay, so items do not disappear with every failure. */
+  #listsFailed(error: unknown): void {
+    this.#reportFailure('the lists of a server could not be read', error);
+    if (this.#isRemote) this.#remoteFailed(error);
+    if (this.#state.name === 'ready') this.#state.enter('degraded', `its lists could not be read: ${messageOf(error)}`);
   }
 
   /** Logs a failure once, however often it repeats until the lists are read. */

@@ -1,0 +1,64 @@
+// Lists of upstreams that are incomplete or not valid: what can be used of them is shown, and other servers are not affected.
+
+import { afterEach, expect, test } from 'vitest';
+import { createGateway, type Gateway, type UpstreamConfig } from '../../src/gateway/index.ts';
+import { useClosers } from '../support/closers.ts';
+import { type Answer, scripted, tool } from './answers.ts';
+import { clientOf, gatewayConfig, upstream } from './fixture.ts';
+
+const closers = useClosers(afterEach);
+
+const lists: Readonly<Record<string, Answer>> = {
+  'tools/list': () => ({ tools: [tool('work')] }),
+  'prompts/list': () => ({ prompts: [{ name: 'ask' }] }),
+  'resources/list': () => ({ resources: [{ uri: 'x:a', name: 'a' }] }),
+  'resources/templates/list': () => ({ resourceTemplates: [] }),
+};
+const opening = { capabilities: { tools: { listChanged: true }, prompts: {}, resources: {} } };
+
+/** A gateway in front of a server with these answers, and of one with a tool `work`. */
+function gatewayWith(answers: Readonly<Record<string, Answer>>, given: Partial<UpstreamConfig> = {}): Gateway {
+  const servers = ['bad', 'good'].map((slug) => upstream(slug, { revision: '2025-06-18', ...given }));
+  const gateway = createGateway(gatewayConfig(servers), {
+    logger: false,
+    target: ({ slug }) => (slug === 'bad' ? scripted(answers, [], opening) : scripted(lists)),
+  });
+  closers.push(() => gateway.close());
+  return gateway;
+}
+
+const namesOf = (items: readonly { readonly name: string }[]): string[] => items.map(({ name }) => name);
+
+test('a server that does not know the method of a list has an empty one', async () => {
+  const { 'resources/templates/list': _templates, ...others } = lists;
+  const gateway = gatewayWith(others);
+  const client = await clientOf(closers, gateway.server);
+  expect(namesOf(await client.listTools())).toEqual(['bad__work', 'good__work']);
+  expect(namesOf(await client.listResources())).toEqual(['a']);
+  expect(await client.listResourceTemplates()).toEqual([]);
+  expect(gateway.status()[0]).toMatchObject({ state: 'ready' });
+});
+
+test('a list that fails stays as it was, and the others are read', async () => {
+  let tools = [tool('work')];
+  let announce = (): void => {};
+  let isBroken = false;
+  const gateway = gatewayWith({
+    ...lists,
+    'tools/list': () => ({ tools }),
+    'prompts/list': (_params, send, id) => {
+      announce = () => send({ method: 'notifications/tools/list_changed' });
+      if (!isBroken) return { prompts: [{ name: 'ask' }] };
+      send({ id, error: { code: -32603, message: 'out of order' } });
+      return undefined;
+    },
+  });
+  const client = await clientOf(closers, gateway.server, { cache: false });
+  expect(namesOf(await client.listPrompts())).toEqual(['bad__ask']);
+  isBroken = true;
+  tools = [tool('work'), tool('more')];
+  announce();
+  await expect.poll(async () => namesOf(await client.listTools())).toContain('bad__more');
+  expect(namesOf(await client.listPrompts())).toEqual(['bad__ask']);
+  expect(gateway.status()[0]).toMatchObject({ state: 'degraded', reason: expect.stringContaining('out of order') });
+});
