@@ -24,7 +24,7 @@ test('hidden characters are removed from every text a model reads, and names sta
       name: `read${hidden}`,
       title: 'Read',
       description: 'Reads',
-      inputSchema: { properties: { path: { description: 'A path' } } },
+      inputSchema: { type: 'object', properties: { path: { description: 'A path' } } },
       icons: [{ src: 'https://x.example/a.png' }],
     },
   ]);
@@ -34,4 +34,42 @@ test('hidden characters are removed from every text a model reads, and names sta
 test('instructions of servers are capped', () => {
   const { instructions } = cleanLists({ ...noLists, instructions: 'x'.repeat(5_000) });
   expect(instructions).toHaveLength(2_048);
+});
+
+test('members that are not valid are left out, and the items stay', () => {
+  const lists = {
+    tools: [
+      {
+        name: 'a',
+        title: 5,
+        description: null,
+        icons: [null, { src: 1 }, { src: 'https://x.example/a.png' }],
+        annotations: { title: 1, readOnlyHint: 'yes', idempotentHint: true },
+        inputSchema: { type: ['object', 'null'], properties: [], required: 'x' },
+        outputSchema: null,
+        _meta: 'x',
+      },
+      { name: 'b', icons: null, annotations: null, execution: null, inputSchema: {} },
+    ],
+    prompts: [
+      { name: 'p', arguments: [null, { name: 1 }, { name: 'x', description: null, required: 1 }] },
+      { name: 'q', arguments: {} },
+    ],
+    resources: [{ uri: 'x:a', name: 'a', size: '1', mimeType: null, annotations: [] }],
+    resourceTemplates: [{ uriTemplate: 'x:{a}', name: 'a', icons: {} }],
+  };
+  expect(cleanLists(lists as unknown as Parameters<typeof cleanLists>[0])).toEqual({
+    tools: [
+      {
+        name: 'a',
+        icons: [{ src: 'https://x.example/a.png' }],
+        annotations: { idempotentHint: true },
+        inputSchema: { type: 'object' },
+      },
+      { name: 'b', inputSchema: { type: 'object' } },
+    ],
+    prompts: [{ name: 'p', arguments: [{ name: 'x' }] }, { name: 'q' }],
+    resources: [{ uri: 'x:a', name: 'a' }],
+    resourceTemplates: [{ uriTemplate: 'x:{a}', name: 'a' }],
+  });
 });

@@ -62,3 +62,26 @@ test('a list that fails stays as it was, and the others are read', async () => {
   expect(namesOf(await client.listPrompts())).toEqual(['bad__ask']);
   expect(gateway.status()[0]).toMatchObject({ state: 'degraded', reason: expect.stringContaining('out of order') });
 });
+
+test('an item with members that are not valid is shown without them, and takes no others away', async () => {
+  const broken = {
+    name: 'broken',
+    description: null,
+    title: 1,
+    icons: null,
+    annotations: { title: 1 },
+    inputSchema: {},
+  };
+  const gateway = gatewayWith({
+    ...lists,
+    'tools/list': () => ({ tools: [broken, { ...tool('none'), inputSchema: [] }, tool('work')] }),
+    'prompts/list': () => ({ prompts: [{ name: 'ask', arguments: null }] }),
+  });
+  const client = await clientOf(closers, gateway.server);
+  expect(await client.listTools()).toEqual([
+    { name: 'bad__broken', inputSchema: { type: 'object' } },
+    { name: 'bad__work', inputSchema: { type: 'object' } },
+    { name: 'good__work', inputSchema: { type: 'object' } },
+  ]);
+  expect(await client.listPrompts()).toEqual([{ name: 'bad__ask' }]);
+});

@@ -1,6 +1,7 @@
 // Tools: listing and calling them, and what a list says about a tool: output schemas, mirrored headers,
 // whether a call may be repeated.
 
+import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { Tool, ToolResult } from '../../protocol/model.ts';
 import { type HeaderParam, headerParams } from '../../protocol/revisions/index.ts';
@@ -167,7 +168,7 @@ export class Tools {
   /** Remembers a tool of a list, or returns why it cannot be used. */
   #remember(tool: Tool): string | undefined {
     const { inputSchema } = tool;
-    if (typeof inputSchema !== 'object' || inputSchema === null) return 'inputSchema is missing';
+    if (!isObject(inputSchema)) return 'inputSchema is missing';
     const params = this.#kit.latest.mirrors ? headerParams(inputSchema) : none;
     // Calling it would send unpredictable headers (2026-07-28, Transports, "x-mcp-header").
     if (typeof params === 'string') {
