@@ -85,3 +85,15 @@ test('an item with members that are not valid is shown without them, and takes n
   ]);
   expect(await client.listPrompts()).toEqual([{ name: 'bad__ask' }]);
 });
+
+test('with validate, a tool whose schema is not valid cannot be called, and the others can', async () => {
+  const inputSchema = { type: 'object', properties: { a: { type: 'nonsense' } } };
+  const answers = { ...lists, 'tools/list': () => ({ tools: [{ name: 'broken', inputSchema }, tool('work')] }) };
+  const done = () => ({ content: [{ type: 'text', text: 'done' }] });
+  const gateway = gatewayWith({ ...answers, 'tools/call': done }, { validate: true });
+  const client = await clientOf(closers, gateway.server);
+  expect(namesOf(await client.listTools())).toEqual(['bad__broken', 'bad__work', 'good__work']);
+  expect(await client.callTool('bad__work')).toMatchObject({ content: [{ text: 'done' }] });
+  const failed = await client.callTool('bad__broken').catch((error: Error) => error.message);
+  expect(JSON.stringify(failed)).toContain('The schema is not valid');
+});

@@ -5,7 +5,7 @@ import type { Completer } from '../../engine/definitions.ts';
 import { relayedPrompt, relayedResource, relayedTemplate, relayedTool } from '../../engine/relayed-entries.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import type { CompletionRef, Tool } from '../../protocol/model.ts';
-import { compileSchema } from '../../schema/index.ts';
+import { type CompiledSchema, compileSchema, SchemaError } from '../../schema/index.ts';
 import type { ViewConfig } from '../config/gateway-config.ts';
 import type { ExposedItem, ExposedView } from '../names/index.ts';
 import { withExposedPage } from '../relays/app-page.ts';
@@ -81,8 +81,19 @@ function toolEntry(
     run,
     listed,
     task,
-    input: compileSchema(item.inputSchema, { direction: 'input', root: 'any', where }),
+    input: compileInput(item.inputSchema, where),
   });
+}
+
+/** An invalid schema of a server rejects the calls of its tool; the view is shown nevertheless. */
+function compileInput(json: Tool['inputSchema'], where: string): CompiledSchema {
+  try {
+    return compileSchema(json, { direction: 'input', root: 'any', where });
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    const issues = [{ path: [], message: `The schema is not valid: ${error.message}` }];
+    return { json, validator: { check: () => issues, validate: () => ({ ok: false, issues }) } };
+  }
 }
 
 function completerFor(target: FeatureTarget, ref: CompletionRef): ((argument: string) => Completer) | undefined {
