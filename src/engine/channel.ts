@@ -302,6 +302,6 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
     for (const call of this.inFlight.values()) call.cancel('the connection was closed');
     if (!this.#connected) return;
     this.#connected = false;
-    for (const notify of this.server.observers.disconnected) notify(this.peer);
+    for (const notify of this.server.observers.disconnected) notify(this.peer, this.session);
   }
 }

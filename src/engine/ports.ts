@@ -159,8 +159,8 @@ export interface Observer {
   requesting?(request: SentRequest): void;
   /** A connection was opened: stdio, WebSocket, HTTP+SSE, in memory. Streamable HTTP has requests, not connections. */
   connected?(peer: Peer): void;
-  /** It was closed; called once for each `connected`. */
-  disconnected?(peer: Peer): void;
+  /** It was closed; called once for each `connected`. `session`: the one that ended with it, if there was one. */
+  disconnected?(peer: Peer, session?: SessionView): void;
   /** A session of Streamable HTTP was ended by its client or an operator. One that is left to expire is not reported. */
   sessionEnded?(session: EndedSession): void;
   /** The client announced that its roots changed; the next `ctx.roots()` of this session requests them again. */

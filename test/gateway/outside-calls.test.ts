@@ -75,14 +75,14 @@ describe.each(['session', 'principal'] as const)('with isolation %s', (isolation
     const { params } = await ada.next(({ method }) => method === 'notifications/cancelled');
     expect(params.requestId).toBe(id);
   });
+});
 
-  test('a session that is gone is not asked', async () => {
-    const { gateway, called } = start(isolation);
-    const ada = await session(gateway, 'ada');
-    ada.channel.close();
-    expect((await called().request('q1', 'elicitation/create', form)).error).toMatchObject({ code: -32601 });
-    expect((await called().request('q2', 'roots/list')).result.roots).toEqual([{ uri: 'file:///configured' }]);
-  });
+test('a session that is gone is not asked', async () => {
+  const { gateway, called } = start('principal');
+  const ada = await session(gateway, 'ada');
+  ada.channel.close();
+  expect((await called().request('q1', 'elicitation/create', form)).error).toMatchObject({ code: -32601 });
+  expect((await called().request('q2', 'roots/list')).result.roots).toEqual([{ uri: 'file:///configured' }]);
 });
 
 test('with two sessions of one user on the connection, none is asked, and the status says so', async () => {

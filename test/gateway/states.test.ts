@@ -3,7 +3,7 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { type Client, connect } from '../../src/client/index.ts';
+import { type Client, connect, inMemory } from '../../src/client/index.ts';
 import {
   createGateway,
   type Gateway,
@@ -188,14 +188,37 @@ test('the lists of a server with a process for each call are not read for every 
   expect(methods.filter((method) => method === 'tools/list')).toHaveLength(1);
 });
 
-test('the process of a session ends with the session', async () => {
-  const entry = { command: process.execPath, args: [script] };
-  const gateway = gatewayWith(upstream('one', { entry, isolation: 'session', revision: '2025-06-18' }));
-  const { http } = await startHttp(closers, gateway.server);
-  const client = await connect(http.url, { revision: '2025-11-25' });
+/** Asks a server with a process for each session for its process. */
+async function processOf(client: Client): Promise<number> {
   const { content } = await client.callTool('one__pid');
   const pid = Number((content[0] as { text: string }).text);
   expect(isRunning(pid)).toBe(true);
-  await client.close();
-  await expect.poll(() => isRunning(pid), { timeout: 5_000 }).toBe(false);
-});
+  return pid;
+}
+
+const perSession = (): UpstreamConfig => {
+  const entry = { command: process.execPath, args: [script] };
+  return upstream('one', { entry, isolation: 'session', revision: '2025-06-18' });
+};
+
+test.each(['http', 'sse', 'websocket', 'memory'] as const)(
+  'the process of a session ends with the session, over %s',
+  async (kind) => {
+    const gateway = gatewayWith(perSession());
+    const { http } = await startHttp(closers, gateway.server);
+    const { port } = http;
+    const targets = {
+      http: http.url,
+      sse: { url: `http://127.0.0.1:${port}/sse`, type: 'sse' },
+      websocket: `ws://127.0.0.1:${port}/mcp`,
+      memory: inMemory(gateway.server),
+    } as const;
+    const other = await sessionClient(gateway);
+    const others = await processOf(other);
+    const client = await connect(targets[kind], { revision: kind === 'sse' ? '2024-11-05' : '2025-11-25' });
+    const pid = await processOf(client);
+    await client.close();
+    await expect.poll(() => isRunning(pid), { timeout: 5_000 }).toBe(false);
+    expect(isRunning(others)).toBe(true);
+  },
+);

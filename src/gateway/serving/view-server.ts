@@ -87,8 +87,9 @@ export class ViewServer {
       rootsChanged: (_peer, session) => {
         for (const upstream of this.#source.upstreams.values()) upstream.rootsChanged(session.key);
       },
-      sessionEnded: ({ key }) => {
-        for (const upstream of this.#source.upstreams.values()) upstream.sessionEnded(key);
+      sessionEnded: ({ key }) => this.#sessionEnded(key),
+      disconnected: (_peer, session) => {
+        if (session !== undefined) this.#sessionEnded(session.key);
       },
       taskChanged: (event) => this.#taskChanged(event),
     });
@@ -100,6 +101,10 @@ export class ViewServer {
       unfollowed: (uri) => this.#unfollow(uri),
     });
     this.update(source);
+  }
+
+  #sessionEnded(key: string): void {
+    for (const upstream of this.#source.upstreams.values()) upstream.sessionEnded(key);
   }
 
   update(source: ViewSource): void {
