@@ -99,3 +99,17 @@ test('a server that goes and comes back is followed again', async () => {
   await expect.poll(async () => (await client.listTools({ cache: 'refresh' })).length).toBe(1);
   await expectChange(client, subscription);
 });
+
+test('the process of a session that has ended is not needed for a resource that another session follows', async () => {
+  const gateway = gatewayWith(started('2025-11-25', { isolation: 'session' }));
+  const [one, other] = await Promise.all(
+    [1, 2].map(() => clientOf(closers, gateway.server, { revision: '2025-11-25' })),
+  );
+  const subscriptions = [await follow(one as Client), await follow(other as Client)];
+  await expectChange(one as Client, subscriptions[0] as Subscription);
+  // Theirs, and the one over which the lists were read.
+  expect(gateway.status()[0]?.connections).toBe(3);
+  await one?.close();
+  await expect.poll(() => gateway.status()[0]?.connections).toBe(2);
+  await expectChange(other as Client, subscriptions[1] as Subscription);
+});

@@ -57,6 +57,14 @@ export class ResourceFollowers {
     for (const connection of this.#connections.open) void connection.unfollow(uri);
   }
 
+  /** The caller of this connection is gone: the connection follows nothing any more, whoever else does. */
+  leave(key: string): void {
+    const following = this.#following.get(key);
+    this.#following.delete(key);
+    const connection = this.#connections.open.find((each) => each.key === key);
+    for (const uri of following?.uris ?? []) void connection?.unfollow(uri);
+  }
+
   /** Follows what a view followed before: at the upstream that this one replaces, if there is one. */
   continueFollowing(uri: string, view: object, before: ResourceFollowers | undefined): void {
     const callers = before === undefined ? [] : before.#callersOf(uri);

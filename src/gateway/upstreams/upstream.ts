@@ -218,7 +218,9 @@ export class Upstream {
 
   /** A session of a client has ended: its own connection is not needed any more. */
   sessionEnded(sessionKey: string): void {
-    if (this.config.isolation === 'session') this.#connections.closeWhenIdle(sessionKey);
+    if (this.config.isolation !== 'session') return;
+    this.followers.leave(sessionKey);
+    this.#connections.closeWhenIdle(sessionKey);
   }
 
   /** Passes a notification of a client on, if there is a connection for it. */
