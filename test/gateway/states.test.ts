@@ -12,9 +12,11 @@ import {
   type UpstreamStatus,
 } from '../../src/gateway/index.ts';
 import { Pins } from '../../src/gateway/pins/index.ts';
+import { createServer } from '../../src/index.ts';
 import { startHttp, useClosers } from '../support/closers.ts';
 import { isRunning } from '../support/is-running.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { TestClient } from '../support/test-client.ts';
 import { clientOf, gatewayConfig, upstream } from './fixture.ts';
 import { type HttpUpstream, httpUpstream } from './http-upstream.ts';
 import { scriptedUpstream } from './scripted-upstream.ts';
@@ -222,3 +224,16 @@ test.each(['http', 'sse', 'websocket', 'memory'] as const)(
     expect(isRunning(others)).toBe(true);
   },
 );
+
+test('a server that waits for no one is stopped, also after a client got input requests and did not retry', async () => {
+  const server = createServer({ name: 'asking', version: '1.0.0', logger: false });
+  const form = { type: 'object', properties: { name: { type: 'string' } } } as const;
+  server.tool('greet', { run: async (_args, ctx) => `Hello ${(await ctx.elicit('Name?', form)).action}` });
+  const config = upstream('one', { isolation: 'principal', idleMs: 50 });
+  const gateway = gatewayWith(config, { target: () => inMemory(server) });
+  const client = new TestClient(gateway.server, { transport: 'memory' });
+  const params = { name: 'one__greet', arguments: {} };
+  const { result } = await client.stateless('tools/call', params, { elicitation: { form: {} } });
+  expect(result).toMatchObject({ resultType: 'input_required' });
+  await expect.poll(() => gateway.status()[0]?.state).toBe('idle');
+});

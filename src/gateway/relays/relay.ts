@@ -199,8 +199,9 @@ class Relay<T> {
 
   /** Gets the input that a failed request needs, and sends it again. */
   async #getInput(failure: unknown): Promise<Relayed<T>> {
-    // The state of the call may be valid only as long as the upstream runs.
-    const release = this.#last?.keepOpen();
+    // The state of the call may be valid only as long as the upstream runs. A run that ends with input requests does not
+    // return here, and its client may never retry.
+    const release = this.#ctx.inputEndsRun ? undefined : this.#last?.keepOpen();
     try {
       return await this.#answer(failure);
     } finally {
