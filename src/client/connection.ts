@@ -12,7 +12,7 @@ import { findRejectedLineId, idSearchBytes } from '../transports/rejected-line-i
 import { type ClientError, clientErrors } from './errors.ts';
 import type { InputResponder } from './input-requests.ts';
 import type { ClientLimits, Progress } from './options.ts';
-import type { JsonObject, OutgoingCall } from './outgoing-call.ts';
+import { type JsonObject, OutgoingCall } from './outgoing-call.ts';
 import { PendingCalls } from './pending.ts';
 import { isErrorObject, responseError } from './response-error.ts';
 import { findResultText } from './result-text.ts';
@@ -41,6 +41,8 @@ export interface ClientConnectionEvents {
 }
 
 const none: readonly never[] = [];
+/** Stands for any call that has ended. */
+const endedCall = new OutgoingCall({ name: '' }, '', () => undefined, {});
 
 /** Requests and responses of one connection. */
 export class ClientConnection implements TransportListener {
@@ -287,7 +289,8 @@ export class ClientConnection implements TransportListener {
 
   #sort(message: unknown, text: string, during: number | undefined): void {
     const sorted = classifyMessage(message);
-    const call = during === undefined ? undefined : this.#pending.get(during);
+    // What belongs to a call that has ended belongs to no other.
+    const call = during === undefined ? undefined : (this.#pending.get(during) ?? endedCall);
     if (sorted.kind === 'request')
       this.#serverRequest(sorted.message.id, sorted.message.method, sorted.message.params ?? {}, call);
     else if (sorted.kind === 'notification') this.#notified(sorted.message.method, sorted.message.params ?? {}, call);

@@ -25,7 +25,7 @@ const maxFailedAttempts = 6;
 /** Some servers send nothing before the first event; how long to wait for a sign of the stream. */
 const openMs = 3_000;
 
-/** Reads a reply to its end, handing messages to the listener. `during`: the request that it responds to. Never rejects. */
+/** Reads a reply to its end, or to the response. `during`: the request that it responds to. Never rejects. */
 export function readEvents(
   reply: HttpReply,
   listener: TransportListener,
@@ -41,6 +41,10 @@ export function readEvents(
         event(data, type) {
           receivedAny = true;
           if (type === 'message') listener.receive(data, during);
+          // Nothing follows the response. A server that leaves the stream open must not use up the connections.
+          if (during === undefined || listener.isPending(during)) return;
+          reply.discard();
+          finish();
         },
         tooLarge() {
           tooLarge = true;
