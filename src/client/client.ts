@@ -27,7 +27,7 @@ import { type CompletionRequest, complete } from './features/completion.ts';
 import { type FeatureContext, offers } from './features/feature-context.ts';
 import { announceRoots, ping } from './features/lifecycle.ts';
 import type { Page } from './features/lists.ts';
-import { Logging, toLogMessage } from './features/logging.ts';
+import { contextOf, Logging, toLogMessage } from './features/logging.ts';
 import { Prompts } from './features/prompts.ts';
 import { Resources } from './features/resources.ts';
 import { changeMethods, type Subscription, Subscriptions, type WatchFilter } from './features/subscriptions.ts';
@@ -331,8 +331,10 @@ export class Client {
       } else if (taskNotifications.includes(method) && this.#tasks.notified(params)) return;
       else if (method === 'notifications/message') {
         const message = toLogMessage(params);
-        if (message !== undefined) options.onLog?.(message, { call: during?.options });
-      } else if (method !== 'notifications/cancelled') options.onNotification?.(method, params);
+        if (message !== undefined) options.onLog?.(message, contextOf(params, during));
+      } else if (method !== 'notifications/cancelled') {
+        options.onNotification?.(method, params, contextOf(params, during));
+      }
     } catch (error) {
       logger.error('a handler of notifications failed', { method, error });
     }

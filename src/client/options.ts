@@ -128,7 +128,7 @@ export interface ConnectOptions {
   /** A list of the server has changed; known copies are already thrown away. */
   readonly onListChanged?: (kind: 'tools' | 'prompts' | 'resources') => void;
   /** Notifications that nothing else handles, of extensions for example. */
-  readonly onNotification?: (method: string, params: Meta) => void;
+  readonly onNotification?: (method: string, params: Meta, context: LogContext) => void;
   /** The connection was lost (it may come back), is back, or has ended for good. */
   readonly onState?: (state: 'lost' | 'restored' | 'closed', error?: Error) => void;
   /** Sees every message as it travels, for traces and recordings. */
@@ -209,10 +209,12 @@ export interface LogMessage {
   readonly data: unknown;
 }
 
-/** Where a log message came from. */
+/** Where a log message or another notification came from. */
 export interface LogContext {
   /** The options of the call whose response stream brought it. Absent where the transport does not tell. */
   readonly call?: CallOptions | undefined;
+  /** The task that it belongs to, if the server names it. */
+  readonly task?: string | undefined;
 }
 
 /** Options with every default filled in. */

@@ -2,7 +2,7 @@
 
 import { isObject, isRequestId, resultText } from '../protocol/json-rpc.ts';
 import type { Logger } from '../protocol/logger.ts';
-import { metaKeys } from '../protocol/meta.ts';
+import { metaKeys, relatedTaskOf } from '../protocol/meta.ts';
 import { methods } from '../protocol/methods.ts';
 import type { RequestId } from '../protocol/model.ts';
 import type { ClientCodec } from '../protocol/revisions/client-revisions.ts';
@@ -83,7 +83,7 @@ export class ServerRequests {
     this.#pending.hold();
     try {
       const respond = () =>
-        this.#inputs.answer(method, params, codec, { signal: controller.signal, call, task: taskOf(params) });
+        this.#inputs.answer(method, params, codec, { signal: controller.signal, call, task: relatedTaskOf(params) });
       const result = await this.#observe({ id, method, params }, respond);
       if (!controller.signal.aborted) this.#send(resultText(id, JSON.stringify(withRelatedTask(result, params))));
     } catch (error) {
@@ -104,13 +104,6 @@ export class ServerRequests {
   #sendError(id: RequestId, code: number, message: string): void {
     this.#send(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }));
   }
-}
-
-/** The id of the task that a request belongs to. */
-function taskOf({ _meta: meta }: JsonObject): string | undefined {
-  const task = isObject(meta) ? meta[metaKeys.relatedTask] : undefined;
-  const id = isObject(task) ? task['taskId'] : undefined;
-  return typeof id === 'string' ? id : undefined;
 }
 
 /** The response to a request of a task names the task too (2025-11-25, Tasks, "Associating Task-Related Messages"). */

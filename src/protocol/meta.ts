@@ -1,5 +1,6 @@
 // The reserved keys of `_meta`.
 
+import { isObject } from './json-rpc.ts';
 import type { Meta } from './model.ts';
 
 export const metaKeys = {
@@ -14,6 +15,13 @@ export const metaKeys = {
 
 /** What reserved keys start with. They say something about one connection, so that they are not passed on to another. */
 export const reservedPrefix = 'io.modelcontextprotocol/';
+
+/** The id of the task that a message belongs to (2025-11-25, Tasks, "Associating Task-Related Messages"). */
+export function relatedTaskOf({ _meta: meta }: { readonly _meta?: unknown }): string | undefined {
+  const task = isObject(meta) ? meta[metaKeys.relatedTask] : undefined;
+  const id = isObject(task) ? task['taskId'] : undefined;
+  return typeof id === 'string' ? id : undefined;
+}
 
 export function hasReservedKeys(meta: Meta | undefined): boolean {
   if (meta === undefined) return false;

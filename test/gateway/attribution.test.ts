@@ -2,11 +2,13 @@
 
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
+import { createGateway } from '../../src/gateway/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
 import { isFullRun } from '../support/full.ts';
 import { type Message, TestClient } from '../support/test-client.ts';
-import { gatewayOf } from './fixture.ts';
+import { gatewayConfig, gatewayOf, upstream } from './fixture.ts';
+import { scriptedUpstream } from './scripted-upstream.ts';
 
 const closers = useClosers(afterEach);
 const canElicit = { elicitation: { form: {} } };
@@ -111,6 +113,28 @@ test('a question is rejected while calls of two callers are in flight, and the s
   steps.get('bob-1')?.();
   expect(textOf(await second)).toBe('bob-1: bob');
   expect(gateway.status()[0]).toMatchObject({ ambiguousInput: true });
+});
+
+test('a log message that names a task of no call in flight reaches no caller', async () => {
+  const { target, called } = scriptedUpstream(() => {});
+  const gateway = createGateway(gatewayConfig([upstream('one', { revision: '2025-11-25' })]), {
+    logger: false,
+    target: () => target,
+  });
+  closers.push(() => gateway.close());
+  const bob = await answering(gateway.server, 'bob');
+  await bob.request('tools/list');
+  const call = bob.call('one__work');
+  await expect.poll(() => called()?.received.at(-1)?.method).toBe('tools/call');
+  const related = { 'io.modelcontextprotocol/related-task': { taskId: 'of-ada' } };
+  const log = (data: string, _meta?: object): void =>
+    called().send({ method: 'notifications/message', params: { level: 'error', data, ...(_meta && { _meta }) } });
+  log('of ada', related);
+  log('of bob');
+  await bob.next(({ params }) => params?.data === 'of bob');
+  expect(JSON.stringify(bob.received)).not.toContain('of ada');
+  called().send({ id: called().received.at(-1)?.id, result: { content: [] } });
+  await call;
 });
 
 test.each(['principal', 'session', 'call'] as const)(

@@ -1,11 +1,12 @@
 // The server's log: which level to receive. A setting of the session on older revisions, of each request on the
 // newest.
 
+import { relatedTaskOf } from '../../protocol/meta.ts';
 import { methods } from '../../protocol/methods.ts';
 import { type LogLevel, logLevels } from '../../protocol/model.ts';
 import type { ClientConnection } from '../connection.ts';
 import { clientErrors } from '../errors.ts';
-import type { CallOptions, LogMessage } from '../options.ts';
+import type { CallOptions, LogContext, LogMessage } from '../options.ts';
 import { type JsonObject, OutgoingCall } from '../outgoing-call.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
 
@@ -58,6 +59,11 @@ export class Logging {
 
 function hasSessionLevel({ codec }: ClientConnection): boolean {
   return codec?.requests.has(methods.setLevel.name) === true;
+}
+
+/** Where a notification came from. `during`: the call whose response stream brought it. */
+export function contextOf(params: JsonObject, during: OutgoingCall | undefined): LogContext {
+  return { call: during?.options, task: relatedTaskOf(params) };
 }
 
 /** A log message as the application gets it; undefined when it is none. */

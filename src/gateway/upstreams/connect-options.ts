@@ -52,7 +52,7 @@ export async function connectOptions(
     handlers: inputHandlers(config, asks, connection),
     capabilities: furtherCapabilities(config, asks),
     onLog: (message, context) => connection.log(message, context),
-    onNotification: (method, params) => connection.notified(method, params),
+    onNotification: (method, params, context) => connection.notified(method, params, context),
     onListChanged: () => events.listChanged(),
     onState: (state, error) => {
       if (state === 'lost') events.lost(error);

@@ -167,8 +167,8 @@ export class UpstreamConnection implements CallFinder {
   }
 
   /** A notification that the client does not handle itself. */
-  notified(method: string, params: Readonly<Record<string, unknown>>): void {
-    if (method !== 'notifications/elicitation/complete') return this.#passOn(method, params);
+  notified(method: string, params: Readonly<Record<string, unknown>>, context: LogContext): void {
+    if (method !== 'notifications/elicitation/complete') return this.#passOn(method, params, context);
     const id = params['elicitationId'];
     const completed = typeof id === 'string' ? this.#links.get(id) : undefined;
     // Only once: an unknown id, or one that was completed before, is ignored.
@@ -177,9 +177,10 @@ export class UpstreamConnection implements CallFinder {
   }
 
   /** Passes a notification of an extension on, if it is certain who it is for. */
-  #passOn(method: string, params: Readonly<Record<string, unknown>>): void {
-    const call = this.find({});
-    const session = call === undefined ? this.session() : undefined;
+  #passOn(method: string, params: Readonly<Record<string, unknown>>, context: LogContext): void {
+    const call = this.find(context);
+    const isUnrelated = context.call === undefined && context.task === undefined;
+    const session = call === undefined && isUnrelated ? this.session() : undefined;
     if (call !== undefined && call !== 'ambiguous') {
       if (call.passesExtensions) call.notify(method, params);
     } else if (session !== undefined && session !== 'ambiguous' && session.passesExtensions) {
@@ -188,8 +189,8 @@ export class UpstreamConnection implements CallFinder {
   }
 
   /** Passes a log message on to its caller; messages that cannot be attributed go to our own log. */
-  log(message: LogMessage, { call }: LogContext): void {
-    const found = this.find({ call });
+  log(message: LogMessage, context: LogContext): void {
+    const found = this.find(context);
     if (found !== undefined && found !== 'ambiguous') found.log(message);
     else this.#logger?.debug('log message of an upstream', { ...message });
   }
