@@ -115,6 +115,31 @@ test('a question is rejected while calls of two callers are in flight, and the s
   expect(gateway.status()[0]).toMatchObject({ ambiguousInput: true });
 });
 
+test('a question for a call that was just cancelled does not reach another caller', async () => {
+  const { target, called } = scriptedUpstream(() => {});
+  const config = upstream('one', { revision: '2025-11-25' });
+  const gateway = createGateway(gatewayConfig([config]), { logger: false, target: () => target });
+  closers.push(() => gateway.close());
+  const ada = await answering(gateway.server, 'ada');
+  const bob = await answering(gateway.server, 'bob');
+  await ada.request('tools/list');
+  const calls = (): number => called()?.received.filter(({ method }) => method === 'tools/call').length ?? 0;
+  ada.send({ jsonrpc: '2.0', id: 'cancelled', method: 'tools/call', params: { name: 'one__work' } });
+  await expect.poll(calls).toBe(1);
+  const waiting = bob.call('one__work');
+  await expect.poll(calls).toBe(2);
+  ada.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'cancelled' } });
+  await called().next(({ method }) => method === 'notifications/cancelled');
+  const params = { message: 'question of ada', requestedSchema: form };
+  expect((await called().request('q', 'elicitation/create', params)).error).toMatchObject({ code: -32603 });
+  expect(JSON.stringify(bob.received)).not.toContain('question of ada');
+  called().send({
+    id: called().received.findLast(({ method }) => method === 'tools/call')?.id,
+    result: { content: [] },
+  });
+  await waiting;
+});
+
 test('a log message that names a task of no call in flight reaches no caller', async () => {
   const { target, called } = scriptedUpstream(() => {});
   const gateway = createGateway(gatewayConfig([upstream('one', { revision: '2025-11-25' })]), {

@@ -122,7 +122,9 @@ function send<T>(connection: UpstreamConnection, call: RelayCall, sender: Sender
 }
 
 function endFailed(connection: UpstreamConnection, call: RelayCall, error: unknown): void {
-  if ((error as { readonly code?: unknown }).code === 'timeout') connection.timedOut();
+  const { code } = error as { readonly code?: unknown };
+  if (code === 'timeout') connection.timedOut();
+  if (code === 'timeout' || code === 'cancelled') connection.cancelled(call);
   call.end(connection);
 }
 

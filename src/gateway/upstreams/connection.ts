@@ -15,6 +15,9 @@ const pingMs = 10_000;
 /** URLs whose completion is waited for; stops an upstream that sends users to many from filling the memory. */
 const maxLinks = 1_000;
 
+/** How long an upstream may send messages for a call that was cancelled, because it has not noticed that yet. */
+const cancelMs = 2_000;
+
 export interface ConnectionEvents {
   /** Nothing is in flight anymore. */
   idle(connection: UpstreamConnection): void;
@@ -36,6 +39,8 @@ export class UpstreamConnection implements CallFinder {
   /** Calls in flight, and calls that wait for the connection to open. */
   readonly #calls = new SlotSet<UpstreamCall>();
   #begun = 0;
+  /** Callers whose calls were cancelled, and until when messages may belong to these calls. */
+  readonly #cancelled = new Map<unknown, number>();
   readonly #tasks = new Map<string, UpstreamCall>();
   readonly #sessions = new UsedSessions();
   /** URLs that users were sent to, by the id of the upstream, oldest first. */
@@ -125,6 +130,17 @@ export class UpstreamConnection implements CallFinder {
     if (this.#calls.size === 0) this.#events.idle(this);
   }
 
+  /** A call was cancelled, or had no response in time; the upstream may not know that yet. */
+  cancelled({ caller }: UpstreamCall): void {
+    this.#forgetCancelled();
+    this.#cancelled.set(caller, performance.now() + cancelMs);
+  }
+
+  #forgetCancelled(): void {
+    const now = performance.now();
+    for (const [caller, until] of this.#cancelled) if (until <= now) this.#cancelled.delete(caller);
+  }
+
   /** The call has become a task of the upstream: messages that name the task belong to the call. */
   beginTask(id: string, call: UpstreamCall): void {
     this.#tasks.set(id, call);
@@ -136,7 +152,7 @@ export class UpstreamConnection implements CallFinder {
 
   /**
    * The call that a message belongs to: the one whose response stream brought it, the one whose task it names, or the newest
-   * if all calls in flight are of one caller. It is never guessed between two callers.
+   * if all calls in flight, and those just cancelled, are of one caller. It is never guessed between two callers.
    */
   find({ call, task }: Pick<InputContext, 'call' | 'task'>): UpstreamCall | 'ambiguous' | undefined {
     if (call !== undefined) return this.#calls.values().find((each) => each === call);
@@ -146,6 +162,9 @@ export class UpstreamConnection implements CallFinder {
       if (found !== undefined && found.caller !== each.caller) return 'ambiguous';
       if (found === undefined || found.order < each.order) found = each;
     }
+    if (found === undefined || this.#cancelled.size === 0) return found;
+    this.#forgetCancelled();
+    for (const caller of this.#cancelled.keys()) if (caller !== found.caller) return 'ambiguous';
     return found;
   }
 
