@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import {
-  type BusMessage,
+  type DbusMessage,
   decodeMessage,
   encodeMessage,
   messageLength,
@@ -130,13 +130,13 @@ export class TestService {
     });
   }
 
-  #send(message: Omit<BusMessage, 'serial'>, body: readonly unknown[] = []): number {
+  #send(message: Omit<DbusMessage, 'serial'>, body: readonly unknown[] = []): number {
     const serial = ++this.#serial;
-    this.#socket.write(encodeMessage({ ...message, serial } as BusMessage, body));
+    this.#socket.write(encodeMessage({ ...message, serial } as DbusMessage, body));
     return serial;
   }
 
-  #ask(message: Omit<BusMessage, 'serial' | 'type'>, body: readonly unknown[] = []): Promise<ReadMessage> {
+  #ask(message: Omit<DbusMessage, 'serial' | 'type'>, body: readonly unknown[] = []): Promise<ReadMessage> {
     const serial = this.#send({ ...message, type: 'call' }, body);
     return new Promise((resolve) => this.#waiting.set(serial, resolve));
   }

@@ -6,7 +6,7 @@ import { BusConnection, BusError, theBus } from './connection.ts';
 import type { ReadMessage } from './message.ts';
 import { describeService, ownerOf, type ServiceInfo } from './service-info.ts';
 
-export interface BusListener {
+export interface DbusListener {
   /** Allowed services started or stopped. */
   servicesChanged(): void;
   /** Properties of a followed service changed. */
@@ -27,10 +27,10 @@ const maxWatchedNames = 64;
 
 export class Buses {
   readonly #options: BusesOptions;
-  readonly #listener: BusListener;
+  readonly #listener: DbusListener;
   readonly #buses: (Bus | undefined)[];
 
-  constructor(options: BusesOptions, listener: BusListener) {
+  constructor(options: BusesOptions, listener: DbusListener) {
     this.#options = options;
     this.#listener = listener;
     this.#buses = options.addresses.map(() => undefined);
@@ -110,12 +110,12 @@ export class Buses {
 
 class Bus {
   readonly connection: BusConnection;
-  readonly #listener: BusListener;
+  readonly #listener: DbusListener;
   readonly #isAllowed: (name: string) => boolean;
   /** Followed services, with the unique name that owns each now. */
   readonly #followed = new Map<string, string | undefined>();
 
-  constructor(connection: BusConnection, listener: BusListener, isAllowed: (name: string) => boolean) {
+  constructor(connection: BusConnection, listener: DbusListener, isAllowed: (name: string) => boolean) {
     this.connection = connection;
     this.#listener = listener;
     this.#isAllowed = isAllowed;

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { socketPaths } from './address.ts';
 import { parseIntrospection } from './introspection.ts';
 import { decodeMessage, encodeMessage, messageLength } from './message.ts';
-import { BusFormatError, BusReader } from './reader.ts';
+import { BusFormatError, DbusReader } from './reader.ts';
 import { parseSignature } from './types.ts';
-import { BusWriter } from './writer.ts';
+import { DbusWriter } from './writer.ts';
 
 const call = {
   type: 'call',
@@ -23,19 +23,19 @@ test('a message is decoded as it was encoded', () => {
 });
 
 test('the specification’s alignment: a byte, a 32-bit number, a 64-bit one', () => {
-  expect(new BusWriter().write('yut', [1, 2, 3n]).bytes.toString('hex')).toBe(
+  expect(new DbusWriter().write('yut', [1, 2, 3n]).bytes.toString('hex')).toBe(
     '01000000' + '02000000' + '0300000000000000',
   );
-  expect(new BusWriter().write('ayai', [[5], []]).bytes.toString('hex')).toBe('0100000005000000' + '00000000');
-  expect(new BusWriter().write('a(y)', [[[1], [2]]]).bytes.toString('hex')).toBe(
+  expect(new DbusWriter().write('ayai', [[5], []]).bytes.toString('hex')).toBe('0100000005000000' + '00000000');
+  expect(new DbusWriter().write('a(y)', [[[1], [2]]]).bytes.toString('hex')).toBe(
     '0900000000000000' + '0100000000000000' + '02',
   );
 });
 
 test('big-endian messages are decoded as well', () => {
   const bytes = Buffer.from('00000003616263000000000000000000ffffffff', 'hex');
-  expect(new BusReader(bytes, false).read('s')).toEqual(['abc']);
-  expect(new BusReader(bytes, false, 16).read('i')).toEqual([-1]);
+  expect(new DbusReader(bytes, false).read('s')).toEqual(['abc']);
+  expect(new DbusReader(bytes, false, 16).read('i')).toEqual([-1]);
 });
 
 test('invalid signatures are rejected', () => {
@@ -45,8 +45,8 @@ test('invalid signatures are rejected', () => {
 });
 
 test('a key called __proto__ stays a key', () => {
-  const bytes = new BusWriter().write('a{ss}', [new Map([['__proto__', 'x']])]).bytes;
-  const [map] = new BusReader(bytes, true).read('a{ss}') as [object];
+  const bytes = new DbusWriter().write('a{ss}', [new Map([['__proto__', 'x']])]).bytes;
+  const [map] = new DbusReader(bytes, true).read('a{ss}') as [object];
   expect(Object.getPrototypeOf(map)).toBe(Object.prototype);
   expect(Object.keys(map)).toEqual(['__proto__']);
 });

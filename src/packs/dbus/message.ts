@@ -1,8 +1,8 @@
 // D-Bus messages: the header with its numbered fields, then the body. Encoded little-endian, decoded in both byte orders.
 
 import type { Json } from '../../protocol/model.ts';
-import { BusFormatError, BusReader } from './reader.ts';
-import { BusWriter, type Variant } from './writer.ts';
+import { BusFormatError, DbusReader } from './reader.ts';
+import { DbusWriter, type Variant } from './writer.ts';
 
 const messageTypes = { call: 1, reply: 2, error: 3, signal: 4 } as const;
 export type MessageType = keyof typeof messageTypes;
@@ -10,7 +10,7 @@ export type MessageType = keyof typeof messageTypes;
 /** A call must not start a service that is not running. */
 const noAutoStart = 0x2;
 
-export interface BusMessage {
+export interface DbusMessage {
   readonly type: MessageType;
   readonly serial: number;
   readonly path?: string;
@@ -23,7 +23,7 @@ export interface BusMessage {
   readonly signature?: string;
 }
 
-export interface ReadMessage extends BusMessage {
+export interface ReadMessage extends DbusMessage {
   readonly body: readonly Json[];
 }
 
@@ -42,14 +42,14 @@ const fields = [
 /** Properties of a service are kilobytes; the specification would allow 128 MiB. */
 export const maxMessageBytes = 4 * 1024 * 1024;
 
-export function encodeMessage(message: BusMessage, body: readonly unknown[] = []): Buffer {
-  const content = new BusWriter().write(message.signature ?? '', body).bytes;
+export function encodeMessage(message: DbusMessage, body: readonly unknown[] = []): Buffer {
+  const content = new DbusWriter().write(message.signature ?? '', body).bytes;
   const present: [number, Variant][] = [];
   for (const [code, name, signature] of fields) {
     const value = message[name];
     if (value !== undefined) present.push([code, { signature, value }]);
   }
-  const header = new BusWriter();
+  const header = new DbusWriter();
   header.write('yyyyuu', [0x6c, messageTypes[message.type], noAutoStart, 1, content.length, message.serial]);
   header.write('a(yv)', [present]);
   header.align(8);
@@ -71,7 +71,7 @@ export function messageLength(bytes: Buffer): number | undefined {
 
 /** Decodes one complete message. */
 export function decodeMessage(bytes: Buffer): ReadMessage {
-  const reader = new BusReader(bytes, bytes[0] === 0x6c);
+  const reader = new DbusReader(bytes, bytes[0] === 0x6c);
   const [, code, , , , serial] = reader.read('yyyyuu') as [number, number, number, number, number, number];
   const type = (Object.keys(messageTypes) as MessageType[]).find((name) => messageTypes[name] === code);
   if (type === undefined) throw new BusFormatError(`Unknown message type ${code}`);

@@ -12,7 +12,7 @@ export class BusFormatError extends Error {
 /** Nested values; a variant may contain a variant, so the signature does not bound the depth. */
 const maxDepth = 64;
 
-export class BusReader {
+export class DbusReader {
   readonly #bytes: Buffer;
   readonly #littleEndian: boolean;
   #at: number;

@@ -8,7 +8,7 @@ export interface Variant {
   readonly value: unknown;
 }
 
-export class BusWriter {
+export class DbusWriter {
   #bytes = Buffer.alloc(256);
   #length = 0;
 
