@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
+import { EndedCalls } from './ended-calls.ts';
 import type { EndedCall } from './line-encoder.ts';
-import { PendingCalls } from './pending-calls.ts';
 
 const callWith = (args: unknown): EndedCall => ({ name: 'echo', arguments: args }) as EndedCall;
 
 test('calls are returned once, in the order in which they ended', () => {
-  const pending = new PendingCalls();
+  const pending = new EndedCalls();
   const calls = [1, 2, 3].map((value) => callWith({ value }));
   expect(calls.map((call) => pending.add(call))).toEqual([true, true, true]);
   expect(pending.take()).toEqual(calls);
@@ -13,7 +13,7 @@ test('calls are returned once, in the order in which they ended', () => {
 });
 
 test('the list is full after a limited number of calls', () => {
-  const pending = new PendingCalls();
+  const pending = new EndedCalls();
   let added = 0;
   while (!pending.isFull && added < 1000) {
     pending.add(callWith({}));
@@ -30,7 +30,7 @@ test.each([
   ['many values', Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`k${index}`, index]))],
   ['a nested value', { inner: { text: 'x' } }],
 ])('a call with %s does not wait', (_what, args) => {
-  const pending = new PendingCalls();
+  const pending = new EndedCalls();
   expect(pending.add(callWith(args))).toBe(false);
   expect(pending.take()).toEqual([]);
 });

@@ -8,7 +8,7 @@ const maxPendingCalls = 64;
 const maxPendingValues = 16;
 const maxPendingChars = 256;
 
-export class PendingCalls {
+export class EndedCalls {
   #calls: EndedCall[] = [];
 
   /** Adds a call. Returns false if it is too large to wait; its line must be encoded now. */

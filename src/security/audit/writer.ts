@@ -5,10 +5,10 @@ import { type Logger, silentLogger } from '../../protocol/logger.ts';
 import { Batch, type TakenBatch } from './batch.ts';
 import { Chain } from './chain.ts';
 import type { AuditHead, AuditRecord, FailureMode, SyncPolicy } from './contract.ts';
+import { EndedCalls } from './ended-calls.ts';
 import { beginsGroup } from './entry.ts';
 import type { LogFile } from './file.ts';
 import type { EndedCall, LineEncoder } from './line-encoder.ts';
-import { PendingCalls } from './pending-calls.ts';
 
 export interface WriterOptions {
   readonly sync: SyncPolicy;
@@ -45,7 +45,7 @@ export class AuditWriter {
   readonly #file: LogFile;
   readonly #batch = new Batch();
   readonly #chain: Chain;
-  readonly #pending = new PendingCalls();
+  readonly #pending = new EndedCalls();
   /** The number of lines that were added, written, and forced to the disk. */
   #added = 0;
   #written = 0;

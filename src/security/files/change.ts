@@ -10,13 +10,13 @@ import type { RootedPath } from './roots.ts';
 import type { WalkContext } from './walk.ts';
 
 /** A path as it was requested, and what it means. */
-export interface Target {
+export interface ChangeTarget {
   readonly spot: RootedPath;
   readonly path: string;
 }
 
 /** Makes a directory and those above it that are missing; returns whether one was made. */
-export async function makeDirectory(context: WalkContext, { spot, path }: Target): Promise<{ created: boolean }> {
+export async function makeDirectory(context: WalkContext, { spot, path }: ChangeTarget): Promise<{ created: boolean }> {
   const { access } = context;
   let created = false;
   let here: PathHandle | undefined;
@@ -57,7 +57,7 @@ function makeOne(path: string): void {
 }
 
 /** Moves or renames a file or directory. Nothing is replaced. */
-export async function move(context: WalkContext, source: Target, destination: Target): Promise<void> {
+export async function move(context: WalkContext, source: ChangeTarget, destination: ChangeTarget): Promise<void> {
   const from = nameOf(source);
   const to = nameOf(destination);
   if (isInside(destination.spot, source.spot))
@@ -95,7 +95,7 @@ function moveError(error: unknown, source: string, destination: string): unknown
 }
 
 /** Removes a file or an empty directory. */
-export async function remove(context: WalkContext, target: Target): Promise<{ kind: 'file' | 'directory' }> {
+export async function remove(context: WalkContext, target: ChangeTarget): Promise<{ kind: 'file' | 'directory' }> {
   const name = nameOf(target);
   return inDirectoryOf(context, target.spot, target.path, async (directory) => {
     const kind = requireMovable(context, directory, name, target.path);
@@ -111,7 +111,7 @@ export async function remove(context: WalkContext, target: Target): Promise<{ ki
 }
 
 /** The last name of a target; throws for a root, which is the operator's. */
-function nameOf({ spot, path }: Target): string {
+function nameOf({ spot, path }: ChangeTarget): string {
   const name = spot.segments.at(-1);
   if (name === undefined) throw fileErrors.isRoot(path);
   return name;

@@ -1,7 +1,7 @@
 // The one resolver for every path: opens the configured roots and reads, lists and changes files below them and nowhere
 // else. Every path or `file:` URI from outside goes through a tree.
 
-import type { Target } from './change.ts';
+import type { ChangeTarget } from './change.ts';
 import type { FileLocation, FileTree } from './contract.ts';
 import { fileErrors, fromSystem } from './errors.ts';
 import { defaultFileLimits, type FileLimits } from './limits.ts';
@@ -81,7 +81,7 @@ export function openRoots(paths: readonly string[], options: TreeOptions = {}): 
     if (writable.some((folder) => folder.every((name, index) => name === names[index]))) return spot;
     throw fileErrors.readOnly(target);
   };
-  const changeable = (path: string): Target => ({ spot: findWritable(path), path });
+  const changeable = (path: string): ChangeTarget => ({ spot: findWritable(path), path });
 
   const write = async (target: string, data: Uint8Array | string, writeOptions: Omit<WriteIntoOptions, 'own'>) => {
     const spot = findWritable(target);

@@ -11,7 +11,7 @@ import type { ExitReport, StopReason } from './contract.ts';
 import { sandboxErrors } from './errors.ts';
 import type { Identity } from './identity.ts';
 import { type StandardPipes, standardPipes } from './pipes.ts';
-import type { Isolation, StartHook } from './trees.ts';
+import type { BubblewrapInput, StartHook } from './trees.ts';
 import { GroupTree, IsolatedTree } from './trees.ts';
 
 /** A command line with its environment, descriptors and isolation. */
@@ -26,7 +26,7 @@ export interface LaunchPlan {
   /** Our descriptors that must not be inherited (see `descriptors.ts`). */
   readonly covered: readonly number[];
   /** Under bubblewrap. */
-  readonly isolation?: Isolation;
+  readonly isolation?: BubblewrapInput;
   readonly onStart?: StartHook;
 }
 

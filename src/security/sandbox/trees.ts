@@ -13,7 +13,7 @@ import { measureTree } from './process-tree.ts';
 export type StartHook = (pid: number, stop: (reason: StopReason) => void) => Promise<() => void>;
 
 /** The input of bubblewrap: its options and the system call filter. */
-export interface Isolation {
+export interface BubblewrapInput {
   readonly args: Buffer;
   readonly filter: Buffer;
 }
@@ -97,7 +97,7 @@ export class IsolatedTree extends Tree {
   #exitCode: number | undefined;
   #exited = false;
 
-  constructor(child: ChildProcess, isolation: Isolation, onStart: StartHook | undefined) {
+  constructor(child: ChildProcess, isolation: BubblewrapInput, onStart: StartHook | undefined) {
     super(child, onStart);
     send(child, descriptors.arguments, isolation.args);
     send(child, descriptors.filter, isolation.filter);
