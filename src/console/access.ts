@@ -37,7 +37,7 @@ export interface AccessDenied {
   readonly message: string;
 }
 
-export type Admission = { readonly user: ConsoleUser } | { readonly denied: AccessDenied };
+export type ConsoleAdmission = { readonly user: ConsoleUser } | { readonly denied: AccessDenied };
 
 export class Access {
   readonly #options: AccessOptions;
@@ -51,7 +51,7 @@ export class Access {
     this.#token = options.token === undefined ? undefined : Buffer.from(options.token);
   }
 
-  async check(exchange: ConsoleExchange): Promise<Admission> {
+  async check(exchange: ConsoleExchange): Promise<ConsoleAdmission> {
     if (!isSameOrigin(exchange)) {
       return denied(403, 'origin', 'Pages of other origins have no access to the console');
     }
@@ -109,7 +109,7 @@ export class Access {
   }
 }
 
-function admitPrincipal(principal: Principal, readOnly: boolean): Admission {
+function admitPrincipal(principal: Principal, readOnly: boolean): ConsoleAdmission {
   const scopes = principal.scopes ?? [];
   if (!scopes.includes(consoleScope)) {
     return denied(403, 'scope', `The token does not have the scope "${consoleScope}"`);

@@ -12,7 +12,7 @@ import { toJson } from './capture.ts';
 import { ConsoleError } from './console-error.ts';
 import type { Feed } from './feed.ts';
 import { clientLabel, type FeedPeer } from './peers.ts';
-import type { Sandbox } from './sandbox.ts';
+import type { AppSandbox } from './sandbox.ts';
 
 /** Open views; the oldest are forgotten. Stops pages that are opened again and again from filling the memory. */
 const maxViews = 100;
@@ -36,10 +36,10 @@ export interface AppHostPage {
 export class Apps {
   readonly #calls: ConsoleCalls;
   readonly #feed: Feed;
-  readonly #sandbox: Sandbox;
+  readonly #sandbox: AppSandbox;
   readonly #views = new BoundedMap<string, OpenView>(maxViews);
 
-  constructor(calls: ConsoleCalls, feed: Feed, sandbox: Sandbox) {
+  constructor(calls: ConsoleCalls, feed: Feed, sandbox: AppSandbox) {
     this.#calls = calls;
     this.#feed = feed;
     this.#sandbox = sandbox;

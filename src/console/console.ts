@@ -11,7 +11,7 @@ import type { About, AuditPage, ConsoleState } from './api.ts';
 import type { ConsoleExchange, ConsoleGateway, ConsoleSource } from './contract.ts';
 import { type ListeningConsole, type ListenOptions, listen } from './listen.ts';
 import { type ConsoleEvent, Routes } from './routes.ts';
-import { Sandbox } from './sandbox.ts';
+import { AppSandbox } from './sandbox.ts';
 import { ServerSource } from './server-source.ts';
 import { StaticFiles, securityHeaders } from './static-files.ts';
 
@@ -100,7 +100,7 @@ export function consoleOf(
   const { access, token } = shared ?? createAccess(options);
   const files = new StaticFiles(folder);
   const place = sandboxOrigin === undefined ? undefined : { origin: sandboxOrigin, path: `${path}/sandbox` };
-  const sandbox = new Sandbox(files, place);
+  const sandbox = new AppSandbox(files, place);
   const { siblings } = shared ?? {};
   const routes = new Routes({ source, access, files, sandbox, path, version, raw, record, siblings });
   const handle = (exchange: ConsoleExchange): void => routes.handle(exchange);

@@ -21,7 +21,7 @@ import {
 import { parseText } from './message-text.ts';
 import type { OpenRequest, OpenRequests } from './open-requests.ts';
 import { clientLabel, type FeedPeer, Peers } from './peers.ts';
-import { Rates } from './rates.ts';
+import { RateMeter } from './rates.ts';
 import { Ring, type RingLimits } from './ring.ts';
 import { TimeTexts } from './time-texts.ts';
 
@@ -61,7 +61,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export class Feed {
   readonly peers = new Peers();
-  readonly rates = new Rates();
+  readonly rates = new RateMeter();
   readonly capture: Capture;
   readonly #ring: Ring;
   #last = 0;

@@ -1,7 +1,7 @@
 // Counters of calls by second: what the overview shows now, and the series of the metrics screen. `tick` runs once a
 // second while messages are observed.
 
-import type { Rates as RatesNow, Series } from './api.ts';
+import type { Rates, Series } from './api.ts';
 
 /** Stops a busy second from filling the memory: percentiles of more calls than this are estimated from the first ones. */
 const maxSamples = 2_000;
@@ -31,7 +31,7 @@ const columns = [
   { name: 'Clients', unit: '', of: (figures: Figures) => figures.peers },
 ] as const;
 
-export class Rates {
+export class RateMeter {
   #calls = 0;
   #errors = 0;
   #samples: number[] = [];
@@ -63,7 +63,7 @@ export class Rates {
     if (figures.at % 10 === 0) push(this.#tens, average(this.#seconds.slice(-10)), maxTens);
   }
 
-  now(streams: number): RatesNow | undefined {
+  now(streams: number): Rates | undefined {
     const last = this.#seconds.at(-1);
     if (last === undefined) return undefined;
     const { calls, errors, p50, p99, peers } = last;

@@ -19,7 +19,7 @@ import type { ConsoleExchange, ConsoleSource, ConsoleUser, Right } from './contr
 import { apiHeaders, readJson, readText, respondError, respondJson } from './exchange-json.ts';
 import { maxReaders, Readers } from './readers.ts';
 import { maxRecordingBytes, parseRecording, recordingLines, restoreRecording } from './recording.ts';
-import type { Sandbox } from './sandbox.ts';
+import type { AppSandbox } from './sandbox.ts';
 import { type StaticFiles, securityHeaders } from './static-files.ts';
 
 /** The same for the one request that needs no token. */
@@ -41,7 +41,7 @@ export interface RoutesOptions {
   readonly path: string;
   readonly version: string;
   readonly raw: boolean;
-  readonly sandbox: Sandbox;
+  readonly sandbox: AppSandbox;
   readonly siblings?: (() => ConsoleState['siblings']) | undefined;
   /** Records what users do. */
   readonly record?: ((event: ConsoleEvent) => void) | undefined;

@@ -29,7 +29,7 @@ export interface SandboxPlace {
   readonly path: string;
 }
 
-export class Sandbox {
+export class AppSandbox {
   readonly #files: StaticFiles;
   readonly #place: SandboxPlace | undefined;
   readonly #views = new BoundedMap<string, SandboxView>(maxViews);

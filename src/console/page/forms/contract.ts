@@ -2,15 +2,15 @@
 
 import type { JSX } from 'preact';
 import type { Field, FieldReader } from './field.ts';
-import type { Issue } from './issues.ts';
+import type { FieldIssue } from './issues.ts';
 import type { Schema } from './merge.ts';
-import type { State } from './state.ts';
+import type { FieldState } from './state.ts';
 
 export interface FormContext {
   /** The component of a field, for the parts of another one. */
   readonly Field: (props: ControlProps) => JSX.Element;
   readonly reader: FieldReader;
-  readonly issues: readonly Issue[];
+  readonly issues: readonly FieldIssue[];
   /** Whether the issues of a field are shown yet. */
   readonly isShown: (path: string) => boolean;
   readonly touch: (path: string) => void;
@@ -23,10 +23,10 @@ export interface ControlProps {
   readonly label: string;
   readonly path: string;
   readonly required: boolean;
-  readonly state: State;
+  readonly state: FieldState;
   /** The fields around this one, to stop at a recursive schema. */
   readonly ancestors: readonly Field[];
-  readonly onChange: (state: State) => void;
+  readonly onChange: (state: FieldState) => void;
 }
 
 export interface PartProps extends ControlProps {

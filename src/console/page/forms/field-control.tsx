@@ -8,7 +8,7 @@ import type { Field } from './field.ts';
 import { ListControl, ObjectControl } from './group-controls.tsx';
 import { Input } from './input.tsx';
 import { issuesAt, issuesWithin } from './issues.ts';
-import { hasContent, type State, startState } from './state.ts';
+import { type FieldState, hasContent, startState } from './state.ts';
 
 /** Nested groups that are open from the start. */
 const openLevels = 5;
@@ -82,7 +82,7 @@ export function FieldControl(props: ControlProps): JSX.Element {
 const group = (part: PartProps): JSX.Element =>
   part.field.kind === 'object' ? <ObjectControl {...part} /> : <ListControl {...part} />;
 
-function hintOf(field: Field, required: boolean, state: State): string | undefined {
+function hintOf(field: Field, required: boolean, state: FieldState): string | undefined {
   const parts: string[] = [];
   if (field.description !== undefined) parts.push(field.description);
   if (field.defaultText !== undefined) {

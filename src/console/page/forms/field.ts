@@ -4,7 +4,7 @@
 import { fromPlain, type Json } from './json-text.ts';
 import { flatten, isComplex, isSchema, maxReferences, resolveReference, type Schema } from './merge.ts';
 
-export interface Option {
+export interface EnumOption {
   readonly label: string;
   readonly value: Json;
 }
@@ -36,7 +36,7 @@ export type Field = Common &
     | { readonly kind: 'number'; readonly integer: boolean }
     | { readonly kind: 'boolean' }
     | { readonly kind: 'null' }
-    | { readonly kind: 'enum'; readonly options: readonly Option[] }
+    | { readonly kind: 'enum'; readonly options: readonly EnumOption[] }
     | {
         readonly kind: 'object';
         readonly properties: readonly Property[];
@@ -181,7 +181,7 @@ function typesOf(schema: Schema): { types: string[]; nullable: boolean } {
 }
 
 /** The options of an enumeration: `enum`, `const`, or a `oneOf`/`anyOf` of constants with titles. */
-function optionsOf(schema: Schema, root: Schema): Option[] | undefined {
+function optionsOf(schema: Schema, root: Schema): EnumOption[] | undefined {
   if (schema['const'] !== undefined) return [option(schema['const'])];
   const values = schema['enum'];
   if (Array.isArray(values) && values.length > 0) {
@@ -199,7 +199,7 @@ function optionsOf(schema: Schema, root: Schema): Option[] | undefined {
   return undefined;
 }
 
-function option(value: unknown, title?: unknown): Option {
+function option(value: unknown, title?: unknown): EnumOption {
   const label = typeof title === 'string' ? title : typeof value === 'string' ? value : JSON.stringify(value);
   return { label, value: fromPlain(value) };
 }

@@ -9,10 +9,10 @@ import { post } from '../server.ts';
 import type { FormContext } from './contract.ts';
 import { FieldReader } from './field.ts';
 import { FieldControl } from './field-control.tsx';
-import { type Issue, issuesAt } from './issues.ts';
+import { type FieldIssue, issuesAt } from './issues.ts';
 import { formatJson, type Json, parseJson } from './json-text.ts';
 import { isSchema, type Schema } from './merge.ts';
-import { type State, stateOf, valueFrom } from './state.ts';
+import { type FieldState, stateOf, valueFrom } from './state.ts';
 
 export interface FormProps {
   readonly schema: Schema;
@@ -41,11 +41,11 @@ export function Form({ schema, initialText, validate, jsonLabel, onChange, showA
       return undefined;
     }
   }, [schema]);
-  const state = useSignal<State>(start);
+  const state = useSignal<FieldState>(start);
   /** The JSON text while it is edited as such. */
   const text = useSignal<string | undefined>(undefined);
   const textProblem = useSignal<string | undefined>(undefined);
-  const issues = useSignal<readonly Issue[]>([]);
+  const issues = useSignal<readonly FieldIssue[]>([]);
   const touched = useSignal<ReadonlySet<string>>(new Set());
   const current = useComputed<string>(() => {
     if (text.value !== undefined) return text.value;
@@ -137,7 +137,7 @@ export function Form({ schema, initialText, validate, jsonLabel, onChange, showA
   );
 }
 
-function IssueList({ issues }: { issues: readonly Issue[] }): JSX.Element | null {
+function IssueList({ issues }: { issues: readonly FieldIssue[] }): JSX.Element | null {
   if (issues.length === 0) return null;
   return (
     <ul class="issues" aria-label="Validation errors">
@@ -155,7 +155,7 @@ function useValidation(
   text: string,
   isJson: boolean,
   request: Omit<ValidateRequest, 'argumentsText'>,
-  onIssues: (issues: readonly Issue[]) => void,
+  onIssues: (issues: readonly FieldIssue[]) => void,
 ): void {
   const running = useRef<AbortController | undefined>(undefined);
   useEffect(() => {

@@ -6,9 +6,9 @@ import { Icon } from '../components/icons.tsx';
 import type { PartProps } from './contract.ts';
 import { pointer } from './issues.ts';
 import type { Schema } from './merge.ts';
-import { type Entry, emptyObject, type Item, nextId, type State, startState } from './state.ts';
+import { type Entry, emptyObject, type FieldState, type Item, nextId, startState } from './state.ts';
 
-type ObjectState = Extract<State, { kind: 'object' }>;
+type ObjectState = Extract<FieldState, { kind: 'object' }>;
 
 export function ObjectControl(props: PartProps): JSX.Element | null {
   const { field, context, path, onChange, ancestors } = props;
@@ -111,7 +111,7 @@ export function ListControl(props: PartProps): JSX.Element | null {
   const schemaAt = (index: number): Schema => field.prefix[index] ?? field.items ?? {};
   // The positions of a tuple are always there; those of a list are added.
   const missing = field.prefix.slice(items.length);
-  const setAt = (index: number, next: State): void => {
+  const setAt = (index: number, next: FieldState): void => {
     const filled = [...items];
     for (let at = items.length; at <= index; at++) {
       filled.push({ id: nextId(), state: startState(schemaAt(at), context.reader) });
@@ -125,7 +125,7 @@ export function ListControl(props: PartProps): JSX.Element | null {
     next.splice(index + by, 0, moved as Item);
     set(next);
   };
-  const control = (index: number, itemState: State): JSX.Element => (
+  const control = (index: number, itemState: FieldState): JSX.Element => (
     <context.Field
       context={context}
       schema={schemaAt(index)}

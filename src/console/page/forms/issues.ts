@@ -1,6 +1,6 @@
 // Where the issues of a validation belong in a form.
 
-export interface Issue {
+export interface FieldIssue {
   readonly path: string;
   readonly message: string;
 }
@@ -11,9 +11,9 @@ export function pointer(parent: string, key: string | number): string {
 }
 
 /** The issues of one field, not of its parts. */
-export const issuesAt = (issues: readonly Issue[], path: string): readonly Issue[] =>
+export const issuesAt = (issues: readonly FieldIssue[], path: string): readonly FieldIssue[] =>
   issues.filter((issue) => issue.path === path);
 
 /** The issues of a field that is shown without its parts. */
-export const issuesWithin = (issues: readonly Issue[], path: string): readonly Issue[] =>
+export const issuesWithin = (issues: readonly FieldIssue[], path: string): readonly FieldIssue[] =>
   issues.filter((issue) => issue.path === path || issue.path.startsWith(`${path}/`));

@@ -4,7 +4,7 @@ import { corpus } from './corpus.fixture.ts';
 import { FieldReader } from './field.ts';
 import { equalJson, formatJson, type Json, parseJson } from './json-text.ts';
 import type { Schema } from './merge.ts';
-import { emptyObject, type State, startState, stateOf, valueFrom } from './state.ts';
+import { emptyObject, type FieldState, startState, stateOf, valueFrom } from './state.ts';
 
 const readingOf = (schema: Schema) => ({ reader: new FieldReader(schema), parse: parseJson });
 
@@ -14,7 +14,7 @@ function throughForm(schema: Schema, text: string): Json {
   return valueFrom(schema, stateOf(schema, parseJson(text), reading), true, reading) as Json;
 }
 
-const valueIn = (schema: Schema, state: State): string => {
+const valueIn = (schema: Schema, state: FieldState): string => {
   const value = valueFrom(schema, state, true, readingOf(schema));
   return value === undefined ? 'nothing' : formatJson(value);
 };
@@ -84,13 +84,13 @@ test('what is required and has one possible meaning is sent without input', () =
 test('an optional object is sent once something in it is entered', () => {
   const part = { type: 'object', properties: { kind: { const: 'a' }, n: { type: 'integer' } }, required: ['kind'] };
   const schema = { type: 'object', properties: { part } };
-  const entered: State = {
+  const entered: FieldState = {
     kind: 'object',
     fields: new Map([['n', { kind: 'number', text: '3' }]]),
     entries: [],
     opened: false,
   };
-  const whole: State = { kind: 'object', fields: new Map([['part', entered]]), entries: [], opened: false };
+  const whole: FieldState = { kind: 'object', fields: new Map([['part', entered]]), entries: [], opened: false };
   expect(valueIn(schema, whole)).toBe('{"part":{"kind":"a","n":3}}');
 });
 
@@ -119,7 +119,7 @@ test('a circle of references is edited as JSON', () => {
 test('a new branch starts with its constant', () => {
   const branch = { type: 'object', properties: { kind: { const: 'a' }, n: { type: 'integer' } }, required: ['kind'] };
   const schema = { oneOf: [branch, { type: 'string' }] };
-  const state: State = { kind: 'choice', index: 0, state: startState(branch, new FieldReader(schema)) };
+  const state: FieldState = { kind: 'choice', index: 0, state: startState(branch, new FieldReader(schema)) };
   expect(valueIn(schema, state)).toBe('{"kind":"a"}');
 });
 

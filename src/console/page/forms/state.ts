@@ -6,7 +6,7 @@ import type { Schema } from './merge.ts';
 
 export interface Item {
   readonly id: number;
-  readonly state: State;
+  readonly state: FieldState;
 }
 
 export interface Entry extends Item {
@@ -14,7 +14,7 @@ export interface Entry extends Item {
 }
 
 /** The state of one field; undefined: nothing was entered. */
-export type State =
+export type FieldState =
   | undefined
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'number'; readonly text: string }
@@ -23,13 +23,13 @@ export type State =
   | { readonly kind: 'option'; readonly index: number }
   | {
       readonly kind: 'object';
-      readonly fields: ReadonlyMap<string, State>;
+      readonly fields: ReadonlyMap<string, FieldState>;
       readonly entries: readonly Entry[];
       /** Sent although nothing in it was entered. */
       readonly opened: boolean;
     }
   | { readonly kind: 'list'; readonly items: readonly Item[] }
-  | { readonly kind: 'choice'; readonly index: number; readonly state: State }
+  | { readonly kind: 'choice'; readonly index: number; readonly state: FieldState }
   /** A part that is edited as JSON: no form for it, or the value does not fit the form. */
   | { readonly kind: 'json'; readonly text: string };
 
@@ -39,10 +39,10 @@ const maxDepth = 40;
 let lastId = 0;
 export const nextId = (): number => ++lastId;
 
-export const emptyObject: State = { kind: 'object', fields: new Map(), entries: [], opened: true };
+export const emptyObject: FieldState = { kind: 'object', fields: new Map(), entries: [], opened: true };
 
 /** Whether something was entered here. */
-export function hasContent(state: State): boolean {
+export function hasContent(state: FieldState): boolean {
   if (state?.kind !== 'object') return state !== undefined;
   return state.opened || state.entries.length > 0 || [...state.fields.values()].some(hasContent);
 }
@@ -64,7 +64,7 @@ export interface Reading {
 /** The value of a field; undefined: it is not sent. */
 export function valueFrom(
   schema: Schema,
-  state: State,
+  state: FieldState,
   required: boolean,
   reading: Reading,
   depth = 0,
@@ -128,14 +128,14 @@ function emptyValue(field: Field, reading: Reading, depth: number): Json | undef
 }
 
 /** The state that shows a value. */
-export function stateOf(schema: Schema, value: Json | undefined, reading: Reading): State {
+export function stateOf(schema: Schema, value: Json | undefined, reading: Reading): FieldState {
   if (value === undefined) return undefined;
   const field = reading.reader.read(schema);
   return fitting(field, value, reading) ?? { kind: 'json', text: formatJson(value, true) };
 }
 
 /** The state if the value fits the kind of the field. */
-function fitting(field: Field, value: Json, reading: Reading): State {
+function fitting(field: Field, value: Json, reading: Reading): FieldState {
   if (value === null && (field.nullable || field.kind === 'null')) return { kind: 'null' };
   switch (field.kind) {
     case 'string':
@@ -159,7 +159,7 @@ function fitting(field: Field, value: Json, reading: Reading): State {
     }
     case 'object': {
       if (!(value instanceof Map)) return undefined;
-      const fields = new Map<string, State>();
+      const fields = new Map<string, FieldState>();
       for (const { name, schema } of field.properties) {
         if (value.has(name)) fields.set(name, stateOf(schema, value.get(name), reading));
       }
@@ -234,7 +234,7 @@ function scoreOf(schema: Schema, value: Json, reading: Reading, depth: number): 
 const isInteger = (text: string): boolean => isNumberText(text) && Number.isInteger(Number(text));
 
 /** The state of a new list item, map entry or branch: what the form shows is what is sent. */
-export function startState(schema: Schema, reader: FieldReader): State {
+export function startState(schema: Schema, reader: FieldReader): FieldState {
   const field = reader.read(schema);
   switch (field.kind) {
     case 'string':
