@@ -10,7 +10,7 @@ import { taskInputRequest, taskLog, taskNotification, taskProgress } from '../..
 import type { Call, CallChannel } from '../contract.ts';
 import type { Session } from '../session.ts';
 import { isOpen } from './task-record.ts';
-import { accepts, type Route, SessionRoute, WaitingRoute } from './task-routes.ts';
+import { accepts, SessionRoute, type TaskRoute, WaitingRoute } from './task-routes.ts';
 import type { TaskInput, TaskRecord } from './task-store.ts';
 
 /** Sessions that are notified of one task; stops a caller with many sessions from multiplying every change. */
@@ -24,8 +24,8 @@ const firstRequestMs = 1_000;
 
 /** An input request that was sent as a request, under one id for each route that was tried. */
 interface SentInput {
-  readonly ids: Map<string, Route>;
-  route: Route;
+  readonly ids: Map<string, TaskRoute>;
+  route: TaskRoute;
 }
 
 interface Followed {
@@ -251,7 +251,7 @@ export class TaskFollowers {
     }
   }
 
-  #send({ record, sent }: Followed, { key, method, params }: TaskInput, route: Route): void {
+  #send({ record, sent }: Followed, { key, method, params }: TaskInput, route: TaskRoute): void {
     const id = `${this.#idPrefix()}task-${toBase64Url(crypto.getRandomValues(new Uint8Array(15)))}`;
     this.#sent.set(id, { task: record.id, key });
     if (!route.push(taskInputRequest(record.id, id, method, isObject(params) ? params : {}))) {
@@ -314,7 +314,7 @@ export class TaskFollowers {
   }
 
   /** The route for what goes to one client, if this process sends it. */
-  #routeFrom(followed: Followed): Route | undefined {
+  #routeFrom(followed: Followed): TaskRoute | undefined {
     const { id, context } = followed.record;
     const hasStream = (): boolean => followed.sessions.get(context.sessionKey ?? '')?.isLive === true;
     const isSender = this.shared === undefined || (this.shared.isSender(id) ?? hasStream());
@@ -323,12 +323,12 @@ export class TaskFollowers {
 }
 
 /** The routes to the clients of a task, in the order in which they are tried. */
-function routesOf({ waiting, sessions }: Followed): readonly Route[] {
+function routesOf({ waiting, sessions }: Followed): readonly TaskRoute[] {
   return [...[...waiting.keys()].map((call) => new WaitingRoute(call)), ...sessions.values()];
 }
 
 /** Whether all open input requests of a task can be sent on a route. */
-function acceptsAll({ capabilities }: Route, { inputs }: TaskRecord): boolean {
+function acceptsAll({ capabilities }: TaskRoute, { inputs }: TaskRecord): boolean {
   return inputs.every((input) => !isOpen(input) || accepts(capabilities, input));
 }
 

@@ -9,7 +9,7 @@ import type { Session } from '../session.ts';
 import type { TaskInput } from './task-store.ts';
 
 /** A route to a client: the request that waits for the result, or an open stream of its session. */
-export interface Route {
+export interface TaskRoute {
   readonly codec: Codec;
   readonly capabilities: Capabilities;
   readonly isLive: boolean;
@@ -18,7 +18,7 @@ export interface Route {
   push(text: string): boolean;
 }
 
-export class SessionRoute implements Route {
+export class SessionRoute implements TaskRoute {
   readonly session: Session;
   readonly #channel: CallChannel;
   isReady: boolean;
@@ -44,7 +44,7 @@ export class SessionRoute implements Route {
 }
 
 /** The response to a request that waits for the result of a task. */
-export class WaitingRoute implements Route {
+export class WaitingRoute implements TaskRoute {
   readonly isReady = true;
   readonly #call: Call;
 

@@ -44,7 +44,7 @@ export interface RunHost {
 export type Created = { readonly created: TaskRecord } | { readonly existing: TaskRecord };
 
 /** Why a run is stopped; the reason of its signal. */
-export type StopReason = 'cancelled' | 'expired' | 'lease-lost' | 'shutdown' | 'suspended';
+export type RunStopReason = 'cancelled' | 'expired' | 'lease-lost' | 'shutdown' | 'suspended';
 
 /** How often a slow call is checked that cannot become a task yet, because it waits for input. */
 const adoptionRetryMs = 100;
@@ -63,7 +63,7 @@ export class TaskRun implements CallTask {
   #record: TaskRecord | undefined;
   #creating: Promise<boolean> | undefined;
   #inputs: TaskInputRequester | undefined;
-  #stopped: StopReason | undefined;
+  #stopped: RunStopReason | undefined;
   #isOver = false;
   #suspension: ReturnType<typeof setTimeout> | undefined;
   #slow: ReturnType<typeof setTimeout> | undefined;
@@ -275,7 +275,7 @@ export class TaskRun implements CallTask {
   }
 
   /** Ends the run without an outcome. */
-  stop(reason: StopReason): void {
+  stop(reason: RunStopReason): void {
     if (this.#isOver) return;
     this.#finish();
     if (reason === 'lease-lost') this.#host.leaseLost(this.record);
