@@ -7,7 +7,7 @@ import type { ClientCodec, DecodedResult } from '../protocol/revisions/client-re
 import { pause } from '../protocol/wait.ts';
 import { withEitherSignal } from './abort-signals.ts';
 import type { ClientConnection } from './connection.ts';
-import type { Deadlines } from './deadline.ts';
+import type { ClientDeadlines } from './deadline.ts';
 import { ClientError, clientErrors } from './errors.ts';
 import type { InputResponder } from './input-requests.ts';
 import { InputRequiredError, linksToVisit, respondToInputRequests, visitLinks } from './input-required.ts';
@@ -24,7 +24,7 @@ export interface CallRunnerOptions {
   readonly maxInputRetries: number;
   /** The default time limit of a call. */
   readonly timeoutMs: number;
-  readonly deadlines: Deadlines;
+  readonly deadlines: ClientDeadlines;
   /** The server does not know the session of the connection any more. */
   readonly onLost: (connection: ClientConnection, error: ClientError) => void;
   /** A new connection replaced a lost one. */

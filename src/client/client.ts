@@ -21,7 +21,7 @@ import type {
 import type { CacheView } from './cache.ts';
 import { CallRunner } from './call-runner.ts';
 import type { ClientConnection, ClientConnectionEvents } from './connection.ts';
-import type { Deadlines } from './deadline.ts';
+import type { ClientDeadlines } from './deadline.ts';
 import type { ClientError } from './errors.ts';
 import { type CompletionRequest, complete } from './features/completion.ts';
 import { type FeatureContext, offers } from './features/feature-context.ts';
@@ -48,7 +48,7 @@ export interface ClientParts {
   readonly inputs: InputResponder;
   readonly cache: CacheView | undefined;
   readonly reopen: ((signal: AbortSignal) => Promise<ClientConnection>) | undefined;
-  readonly deadlines: Deadlines;
+  readonly deadlines: ClientDeadlines;
 }
 
 /** Lists whose cached copies a change makes invalid. */

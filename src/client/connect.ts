@@ -9,7 +9,7 @@ import { unlessAborted } from './abort-signals.ts';
 import { CacheView, ResponseCache } from './cache.ts';
 import { Client, type ClientParts } from './client.ts';
 import { ClientConnection } from './connection.ts';
-import { Deadlines } from './deadline.ts';
+import { ClientDeadlines } from './deadline.ts';
 import { type EraCache, sharedEraCache } from './era-cache.ts';
 import { ClientError, clientErrors } from './errors.ts';
 import { InputResponder } from './input-requests.ts';
@@ -33,7 +33,7 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
   const revisions = chooseRevisions(options, inputs);
   const eraCache = options.eraCache === false ? undefined : (options.eraCache ?? sharedEraCache);
   let client: Client | undefined;
-  const deadlines = new Deadlines();
+  const deadlines = new ClientDeadlines();
   const events = Client.eventsFor(
     options,
     () => holdAll(deadlines, options),
@@ -114,7 +114,7 @@ async function openHereOrElsewhere(
 }
 
 /** Stops every clock: ours, and those the application has for itself. */
-function holdAll(deadlines: Deadlines, { onHold }: ConnectOptions): () => void {
+function holdAll(deadlines: ClientDeadlines, { onHold }: ConnectOptions): () => void {
   const releases = [deadlines.hold(), onHold?.()];
   return () => {
     for (const release of releases) release?.();
@@ -126,7 +126,7 @@ async function inTime(
   given: AbortSignal | undefined,
   { connectTimeoutMs }: ClientLimits,
   { address }: Destination,
-  deadlines: Deadlines,
+  deadlines: ClientDeadlines,
   open: (signal: AbortSignal) => Promise<ClientConnection>,
 ): Promise<ClientConnection> {
   const controller = new AbortController();

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Deadlines, PausableTimeout } from './deadline.ts';
+import { ClientDeadlines, PausableTimeout } from './deadline.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -41,7 +41,7 @@ test('a limit longer than any timer is no limit of no time', () => {
 });
 
 test('limits of a group stand still together, those that begin meanwhile too', () => {
-  const deadlines = new Deadlines();
+  const deadlines = new ClientDeadlines();
   const [first, second, ended] = [vi.fn(), vi.fn(), vi.fn()];
   deadlines.start(100, first);
   deadlines.start(100, ended)();

@@ -47,7 +47,7 @@ export class PausableTimeout {
 }
 
 /** The time limits of one client. While a user is asked, all of them are paused. */
-export class Deadlines {
+export class ClientDeadlines {
   readonly #running = new Map<PausableTimeout, (() => void) | undefined>();
   #holds = 0;
 

@@ -16,22 +16,22 @@ export interface Page<T> {
 }
 
 /** A kind of list: its method, and which members an item must have. */
-export interface ListKind {
+export interface ListRow {
   readonly row: MethodRow;
   readonly key: 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
   readonly strings: readonly string[];
 }
 
 /** Returns why an item cannot be used; undefined accepts it. */
-export type ItemFilter<T> = (item: T) => string | undefined;
+export type ItemCheck<T> = (item: T) => string | undefined;
 
 /** Reads one kind of list. */
 export class ListReader<T> {
   readonly #kit: FeatureContext;
-  readonly #kind: ListKind;
-  readonly #sieve: ItemFilter<T>;
+  readonly #kind: ListRow;
+  readonly #sieve: ItemCheck<T>;
 
-  constructor(kit: FeatureContext, kind: ListKind, sieve: ItemFilter<T> = () => undefined) {
+  constructor(kit: FeatureContext, kind: ListRow, sieve: ItemCheck<T> = () => undefined) {
     this.#kit = kit;
     this.#kind = kind;
     this.#sieve = sieve;
