@@ -4,12 +4,12 @@ import type { StreamLogger } from '../logging/logger.ts';
 import type { ResolvedSettings } from './config/resolve.ts';
 import { keepsTasks, type PersistentStatePack, persistentTasks } from './task-store.ts';
 import { UsageError } from './usage-error.ts';
-import type { Worker } from './workers/worker.ts';
+import type { WorkerProcess } from './workers/worker.ts';
 
 /** Undefined: everything is in memory. */
 export async function openState(
   resolved: ResolvedSettings,
-  worker: Worker | undefined,
+  worker: WorkerProcess | undefined,
   logger: StreamLogger,
 ): Promise<PersistentStatePack | undefined> {
   const { http, dataDir, profile, redis } = resolved.settings;
@@ -38,7 +38,7 @@ export async function openState(
 }
 
 /** The state that workers share without a configured key. It lasts as long as the process that started them. */
-async function workerState(worker: Worker, tasks: PersistentStatePack): Promise<PersistentStatePack> {
+async function workerState(worker: WorkerProcess, tasks: PersistentStatePack): Promise<PersistentStatePack> {
   const { store, bus } = worker;
   return {
     ...tasks,

@@ -15,7 +15,7 @@ import type { AssembledServer } from './profiles/index.ts';
 import type { HttpSettings } from './settings.ts';
 import { taskFields } from './task-store.ts';
 import { UsageError } from './usage-error.ts';
-import type { Worker } from './workers/worker.ts';
+import type { WorkerProcess } from './workers/worker.ts';
 
 export interface HttpRun {
   readonly profile: string;
@@ -25,7 +25,7 @@ export interface HttpRun {
   readonly audit: AuditLog | undefined;
   readonly logger: StreamLogger;
   /** This process as one of several that share the port. */
-  readonly worker?: Worker | undefined;
+  readonly worker?: WorkerProcess | undefined;
   /** Options for the state that replicas share. */
   readonly shared?: HttpOptions | undefined;
   /** Prints how to connect clients even without a terminal. */

@@ -25,7 +25,7 @@ import { type ReadSettings, readSettings } from './read-settings.ts';
 import type { Settings } from './settings.ts';
 import { hasTasks, type PersistentStatePack, taskFields, taskHealth } from './task-store.ts';
 import { UsageError } from './usage-error.ts';
-import type { Worker } from './workers/worker.ts';
+import type { WorkerProcess } from './workers/worker.ts';
 
 export interface ServeOptions extends SettingsInput {
   /** Prints how to connect clients once the server listens on HTTP. */
@@ -91,7 +91,7 @@ interface ProfileRun {
   readonly options: ServeOptions;
   readonly started: ReadSettings;
   readonly profile: Profile;
-  readonly worker: Worker | undefined;
+  readonly worker: WorkerProcess | undefined;
   readonly logger: StreamLogger;
 }
 

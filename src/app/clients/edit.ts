@@ -22,12 +22,12 @@ import { hasTable, removeTable, setTable, TomlShape, tableAt } from '../text/tom
 import { UsageError } from '../usage-error.ts';
 import type { ClientRow } from './clients.ts';
 
-export type EditResult = 'created' | 'added' | 'changed' | 'removed' | 'unchanged';
+export type EntryChange = 'created' | 'added' | 'changed' | 'removed' | 'unchanged';
 
 type Entry = Readonly<Record<string, unknown>>;
 
 export interface Edited {
-  readonly change: EditResult;
+  readonly change: EntryChange;
   readonly file: string;
   readonly backup: string | undefined;
 }

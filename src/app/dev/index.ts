@@ -4,9 +4,9 @@ import { createInterface } from 'node:readline';
 import { silentLogger } from '../../protocol/logger.ts';
 import { serveStdio } from '../../transports/stdio.ts';
 import { Relay, type RelayedCall } from './relay.ts';
-import { type ProcessListener, ServerProcess } from './server-process.ts';
+import { ServerProcess, type ServerProcessListener } from './server-process.ts';
 
-export interface DevListener extends ProcessListener {
+export interface DevListener extends ServerProcessListener {
   onCall(call: RelayedCall): void;
   /** A line of the server on stdout that is not a message. */
   onUnexpectedOutput(line: string): void;

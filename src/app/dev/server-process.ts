@@ -11,7 +11,7 @@ import { FileWatcher } from './watch-files.ts';
 /** How long a server may take to release its resources before it is killed. */
 const stopMs = 1_000;
 
-export interface ProcessListener {
+export interface ServerProcessListener {
   onRestart(changedFile: string): void;
   /** The server ended unexpectedly; the next change starts it again. */
   onCrash(message: string): void;
@@ -33,7 +33,7 @@ export interface ProcessLink {
 export class ServerProcess {
   readonly #file: string;
   readonly #esbuild: string;
-  readonly #listener: ProcessListener;
+  readonly #listener: ServerProcessListener;
   readonly #link: ProcessLink;
   readonly #watcher = new FileWatcher((name) => void this.#restart(name));
   #child: ChildProcess | undefined;
@@ -42,7 +42,7 @@ export class ServerProcess {
   #changed: string | undefined;
   #closed = false;
 
-  constructor(file: string, link: ProcessLink, listener: ProcessListener) {
+  constructor(file: string, link: ProcessLink, listener: ServerProcessListener) {
     this.#file = file;
     this.#esbuild = findEsbuild(file) ?? '';
     this.#link = link;

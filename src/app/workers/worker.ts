@@ -22,7 +22,7 @@ const ignoreError = (): void => {};
 type CloseWorker = (portIsShared: boolean) => Promise<void>;
 
 /** This process as a worker. */
-export interface Worker {
+export interface WorkerProcess {
   /** Adds the number of the worker to each line. */
   readonly logger: StreamLogger;
   readonly bus: Bus;
@@ -40,7 +40,7 @@ export interface Worker {
 }
 
 /** Joins the other workers. Undefined in a process that was not started as a worker. */
-export async function joinWorkers(processLogger: StreamLogger): Promise<Worker | undefined> {
+export async function joinWorkers(processLogger: StreamLogger): Promise<WorkerProcess | undefined> {
   const number = process.env[workerVariable];
   if (number === undefined) return undefined;
   // The process that started it has ended meanwhile. It must not serve on its own.

@@ -10,7 +10,7 @@ import {
   clients,
   type Scope,
 } from '../../app/clients/clients.ts';
-import { type EditResult, hasEntry, install, uninstall, withEntry } from '../../app/clients/edit.ts';
+import { type EntryChange, hasEntry, install, uninstall, withEntry } from '../../app/clients/edit.ts';
 import { commandEntry, commandName, launchEntry, serveArguments } from '../../app/clients/launch.ts';
 import { checkLaunch } from '../../app/clients/launch-check.ts';
 import { shortened, thisPlatform } from '../../app/config/folders.ts';
@@ -250,7 +250,7 @@ function pairs(texts: readonly string[], pattern: RegExp, flag: string): Record<
 }
 
 /** What was done, and the word before the name of the client. */
-const changeTexts: Readonly<Record<Exclude<EditResult, 'unchanged'>, readonly [done: string, where: string]>> = {
+const changeTexts: Readonly<Record<Exclude<EntryChange, 'unchanged'>, readonly [done: string, where: string]>> = {
   created: ['Added', 'to'],
   added: ['Added', 'to'],
   changed: ['Updated', 'in'],
@@ -259,7 +259,7 @@ const changeTexts: Readonly<Record<Exclude<EditResult, 'unchanged'>, readonly [d
 
 function report(
   row: ClientRow,
-  { change, file, backup }: { change: EditResult; file: string; backup: string | undefined },
+  { change, file, backup }: { change: EntryChange; file: string; backup: string | undefined },
   name: string,
   json: boolean,
   out: Output,
