@@ -2,6 +2,8 @@
 // These are local errors; nothing of them goes to a peer. What a server said is quoted clipped and without control
 // characters, so that a hostile description cannot redraw a terminal.
 
+import { clean, quote } from '../untrusted-text.ts';
+
 /** The error response of an authorization or registration endpoint. */
 export interface OAuthErrorInfo {
   readonly status?: number;
@@ -240,16 +242,6 @@ export function said(oauthError: OAuthErrorInfo): string {
     oauthError.description === undefined ? undefined : quote(oauthError.description),
   ].filter((part) => part !== undefined);
   return parts.length > 0 ? parts.join(', ') : 'no reason given';
-}
-
-/** Untrusted text made harmless: no control, bidi or zero-width characters, never long. */
-export function clean(text: string, max = 300): string {
-  const flat = text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, ' ');
-  return flat.length > max ? `${flat.slice(0, max)}…` : flat;
-}
-
-function quote(text: string): string {
-  return `"${clean(text)}"`;
 }
 
 function list(items: readonly string[]): string {
