@@ -15,14 +15,14 @@ import { fileURLToPath } from 'node:url';
  * @property {Record<string, string>} [env]
  * @property {string[]} [nodeArgs]  options of Node itself
  * @property {string} [asks]  the handshake revision to ask for, where it is not the newest one
- * @property {string[]} [needs]  packages it can not run without
+ * @property {string[]} [needs]  packages it cannot run without
  * @property {string} [needsExport]  of our own build
  * @property {string} [needsFile]  of our own build
  * @property {'json' | 'sse'} [shape]  HTTP: what a POST is answered with
  * @property {string} [accepts]  HTTP: media types to ask for, where they are not both
  * @property {string[]} [needsPrograms]  of the system
  * @property {string} [counts]  HTTP: the figures are those of the processes it has started whose command lines contain this
- * @property {string[]} [needsPython]  packages of Python it can not run without
+ * @property {string[]} [needsPython]  packages of Python it cannot run without
  * @property {boolean} [streams]  HTTP: keeps streams open and can publish a change to them
  */
 
@@ -390,7 +390,7 @@ export const peerVersions = Object.fromEntries(
 );
 
 /**
- * Those that can run, and why the others can not.
+ * Those that can run, and why the others cannot.
  * @param {keyof typeof contestants} transport
  * @param {string[]} [only]  ids
  */

@@ -39,7 +39,7 @@ export const start = {
   },
 };
 
-/** A second process that is asked nothing more, so that the first call can not weigh on the memory of the start. */
+/** A second process that is asked nothing more, so that the first call cannot weigh on the memory of the start. */
 async function settledRss(
   /** @type {import('../contestants.mjs').Contestant} */ contestant,
   /** @type {import('../contestants.mjs').Era} */ era,

@@ -266,7 +266,7 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
     expect(text(await running)).toBe('');
   });
 
-  test('workers that may write below the root can not change own files', async () => {
+  test('workers that may write below the root cannot change own files', async () => {
     // Owned by an ordinary user where the tests are root, so that its worker may remove and replace what is in them.
     if (process.getuid?.() === 0)
       for (const name of ['', 'conf', 'docs', 'state/mooring']) chownSync(at(name), 4321, 4321);

@@ -13,7 +13,7 @@ const transports: [string, readonly string[]][] = [
   ['HTTP', ['--http', '--port', '0']],
 ];
 
-/** Folders that can not be made. On Linux, Node 20 tries the first two for ever when asked to make all parents. */
+/** Folders that cannot be made. On Linux, Node 20 tries the first two for ever when asked to make all parents. */
 const impossible = process.platform === 'linux' ? ['/proc/nope', '/proc/nope/deeper', '/proc/self/status/x'] : [];
 
 /** The start is the same for all profiles: everything with one of them; by default with the others one transport and one case each. */
@@ -23,7 +23,7 @@ const someOf = <T>(profile: string, at: number, all: readonly T[]): readonly T[]
 
 describe.each(Object.keys(profiles).map((profile, at) => [profile, at] as const))('%s', (profile, at) => {
   test.each(someOf(profile, at, transports))(
-    'a data folder or an audit log that can not be made ends the start (%s)',
+    'a data folder or an audit log that cannot be made ends the start (%s)',
     async (_name, http) => {
       const attempts = someOf(profile, at, impossible).map(async (folder) => {
         const [data, audit] = await Promise.all([
@@ -65,7 +65,7 @@ test('roots of the configuration file are checked as well, and named by their li
   expect(stderr).toContain(`mooring.json:2: ${home.file('nope')} does not exist`);
 });
 
-test.runIf(process.platform === 'linux')('a token file in a folder that can not be made ends at once', async () => {
+test.runIf(process.platform === 'linux')('a token file in a folder that cannot be made ends at once', async () => {
   const { code, stderr } = await home.run(['token', 'add', 'ada', '--file', '/proc/nope/tokens.json']);
   expect(code).toBe(2);
   expect(stderr).toContain('/proc/nope cannot be created');
@@ -199,7 +199,7 @@ describe('health_check', () => {
     writeFileSync(home.file('bad code/mooring-plugin.json'), manifest('bad-code'));
     writeFileSync(home.file('bad code/index.mjs'), `import '${home.file('bad code/missing.mjs')}';`);
     writeFileSync(home.file('bad health/mooring-plugin.json'), manifest('bad-health'));
-    const health = `() => ({ status: 'degraded', detail: 'can not read ${home.file('bad health')}/cache' })`;
+    const health = `() => ({ status: 'degraded', detail: 'cannot read ${home.file('bad health')}/cache' })`;
     writeFileSync(
       home.file('bad health/index.mjs'),
       `export const pack = () => ({ name: 'x', install() {}, health: ${health} });`,

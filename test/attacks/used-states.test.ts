@@ -76,7 +76,7 @@ test.each([11, -11, 500_000])(
   },
 );
 
-test('a state that is used while the clock is behind can not be used again when it is right', async () => {
+test('a state that is used while the clock is behind cannot be used again when it is right', async () => {
   let aheadMs = 0;
   const realNow = Date.now.bind(Date);
   vi.spyOn(Date, 'now').mockImplementation(() => realNow() + aheadMs);

@@ -42,7 +42,7 @@ export const referenceOffer = {
   progress: { call: ['trigger-long-running-operation', { duration: 0.4, steps: 4 }], steps: [1, 2, 3, 4] },
   asks: { call: ['trigger-elicitation-request'], text: /Name: Ada/ },
   samples: { call: ['trigger-sampling-request', { prompt: 'Capital?', maxTokens: 10 }], text: /Paris/ },
-  // It works on regardless, so that it can not tell.
+  // It works on regardless, so that it cannot tell.
   cancels: { call: ['trigger-long-running-operation', { duration: 20, steps: 2 }] },
   watches: { uri: 'demo://resource/static/document/architecture.md', trigger: ['toggle-subscriber-updates'] },
   resource: { uri: 'demo://resource/static/document/architecture.md', text: /Architecture/ },

@@ -153,7 +153,7 @@ describe.skipIf(!hasBrowser)('the page of the console', () => {
     await expect.poll(() => length.getAttribute('aria-invalid')).toBe('false');
   });
 
-  test('text that is not JSON can not be sent, and says where it is wrong', async () => {
+  test('text that is not JSON cannot be sent, and says where it is wrong', async () => {
     const { page } = await start('#/tools/book_berth');
     await page.getByRole('tab', { name: 'JSON' }).click();
     await page.getByLabel('Arguments as JSON').fill('{\n"ship": }');

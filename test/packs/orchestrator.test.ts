@@ -332,7 +332,7 @@ describe.skipIf(!available)('in the sandbox', () => {
 test('without the sandbox there are no workers, and the log says why', async () => {
   const logger = memoryLogger();
   const server = createServer({ name: 'w', version: '1', logger });
-  // A control group can not be demanded of the level without walls: stands for any level this machine lacks.
+  // A control group cannot be demanded of the level without walls: stands for any level this machine lacks.
   const uid = process.getuid?.() === 0 ? 0 : 1;
   await server.use(workers({ programs: ['cat'], runAs: { uid, gid: 0 } }));
   expect(server.catalog.tools.size).toBe(0);

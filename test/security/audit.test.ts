@@ -686,7 +686,7 @@ test('lines can be found by who, what, how and when', async () => {
   expect(await entries(directory, { since: new Date(Date.now() + 60_000) })).toEqual([]);
 });
 
-test('a line shown on a terminal can not play tricks with it', async () => {
+test('a line shown on a terminal cannot play tricks with it', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory);
   await (await TestClient.open(audited(log))).call('echo', { text: '\u001b[2Jgone\u202Etxt.exe' });

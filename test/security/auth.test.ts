@@ -280,7 +280,7 @@ describe('an OAuth resource server', () => {
     await late.close();
   });
 
-  test('weak algorithms, plain http and an empty audience can not be configured', () => {
+  test('weak algorithms, plain http and an empty audience cannot be configured', () => {
     const make = (more: object) => () => createOAuthAuthenticator({ resource, issuers: [issuer.issuer], ...more });
     expect(make({ algorithms: ['none'] })).toThrow('not allowed');
     expect(make({ algorithms: ['HS256'] })).toThrow('not allowed');

@@ -130,7 +130,7 @@ describe('a session', () => {
     expect((await admin('alice')).status).toBe(403);
   });
 
-  test('can not be used to cancel what others do', async () => {
+  test('cannot be used to cancel what others do', async () => {
     const bobs = await client.initialize({ headers: bearer('bob') });
     const accept = { Accept: 'application/json, text/event-stream' };
     const call = { jsonrpc: '2.0', id: 'same', method: 'tools/call', params: { name: 'hang' } };

@@ -237,7 +237,7 @@ describe('an error in the engine', () => {
 describe('a part of the endpoint that fails', () => {
   const plain = (): Server => createServer({ name: 'plain', version: '1.0.0' });
 
-  test('a route that answers with what is no answer, or with a header that can not be sent, is a 500', async () => {
+  test('a route that answers with what is no answer, or with a header that cannot be sent, is a 500', async () => {
     const { client, logger } = await start(plain(), {
       routes: [
         { path: '/nothing', answer: () => undefined as never },
@@ -251,7 +251,7 @@ describe('a part of the endpoint that fails', () => {
     expect(logger.errors).toHaveLength(3);
   });
 
-  test('a principal that can not be used is a 500, also where it took time to find it', async () => {
+  test('a principal that cannot be used is a 500, also where it took time to find it', async () => {
     const broken = new Proxy(
       { id: 'ada' },
       { get: (target, name) => (name === 'id' ? fail() : Reflect.get(target, name)) },
@@ -302,7 +302,7 @@ function upgrade(port: number): Promise<string> {
   });
 }
 
-describe('a store that can not be read', () => {
+describe('a store that cannot be read', () => {
   const kinds: Record<string, (error: Error) => never | Promise<never>> = {
     'throws at once': (error) => {
       throw error;
@@ -335,7 +335,7 @@ describe('a store that can not be read', () => {
       { body: { jsonrpc: '2.0', method: 'notifications/initialized' }, headers: within },
       { body: { jsonrpc: '2.0', id: 1, result: {} }, headers: within },
       { body: initializeBody('2025-06-18'), headers: within },
-      // So many capabilities that they can not travel in the id.
+      // So many capabilities that they cannot travel in the id.
       { body: initializeBody('2025-06-18', { experimental: { x: 'x'.repeat(4000) } }), headers: { Accept: both } },
     ];
     broken = true;

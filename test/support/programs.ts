@@ -66,7 +66,7 @@ export function ensureAllPrograms(): void {
   if (mayInstall()) installOnce(Object.keys(packages) as Program[]);
 }
 
-/** Notes for the closing summary what can not be tested here, and why; with CI=true it throws instead. */
+/** Notes for the closing summary what cannot be tested here, and why; with CI=true it throws instead. */
 export function reportMissing(message: string): false {
   if (process.env['CI'] === 'true') throw new Error(`${message}; with CI=true that is a failure`);
   appendFileSync(missingFile, `${message}\n`);

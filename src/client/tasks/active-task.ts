@@ -21,7 +21,7 @@ import { listenToTask } from './task-stream.ts';
 const listenAfterMs = 2_000;
 /** How long a server may be unreachable after the task may have been deleted. */
 const graceMs = 60_000;
-/** How long a server may be unreachable if it keeps the task for ever. Stops a wait that can not end. */
+/** How long a server may be unreachable if it keeps the task for ever. Stops a wait that cannot end. */
 const maxUnreachableMs = 3_600_000;
 
 /** What tasks of one client share. */
@@ -254,7 +254,7 @@ export class ActiveTask implements TaskHandle {
 
   // Notifications.
 
-  /** Returns when a stream for notifications is due, infinite if it is open or can not be opened. */
+  /** Returns when a stream for notifications is due, infinite if it is open or cannot be opened. */
   #listenWhenDue(signal: AbortSignal): number {
     if (this.#stream !== 'none') return Number.POSITIVE_INFINITY;
     if (performance.now() < this.#listenAt) return this.#listenAt;

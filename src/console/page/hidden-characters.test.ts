@@ -17,6 +17,6 @@ test.each([
   expect(parts.join('')).toBe(shown);
 });
 
-test('marks are apart from the text, so that text can not pretend to be one', () => {
+test('marks are apart from the text, so that text cannot pretend to be one', () => {
   expect(visibleParts('⟨U+202E⟩\u202e').map((part) => part.isMark)).toEqual([false, true]);
 });

@@ -75,7 +75,7 @@ describe.each(Object.entries(accesses))('with %s path access', (_name, access) =
     ]);
   });
 
-  test('what does not exist yet can not be made by a write and is hidden from its first moment', async () => {
+  test('what does not exist yet cannot be made by a write and is hidden from its first moment', async () => {
     const files = tree(new OwnFiles({ folders: [at('later/data')], files: [at('conf/new.json')] }));
     expect(await reasonOf(files.writeFile('conf/new.json', 'x'))).toBe('own');
     expect(await reasonOf(files.writeFile('docs/b', 'x'))).toBe('done');

@@ -48,7 +48,7 @@ function exchange(open: () => Display, other: Side, backend?: string): void {
   const serveOnce = (): Promise<ServerProcess> => (shared ??= serve(open(), backend));
   // Long texts travel in pieces, and xsel misses some on a busy machine: then another xclip looks.
   const reader = other === xsel ? xclip : other;
-  // xsel 1.2 can not hold NUL and dies after handing out a long text a few times; xclip is preferred where it is there.
+  // xsel 1.2 cannot hold NUL and dies after handing out a long text a few times; xclip is preferred where it is there.
   const kinds = Object.entries(texts).filter(([kind]) => backend !== 'xsel' || (kind !== 'nul' && kind !== 'long'));
   for (const [kind, text] of kinds) {
     test(`S0-18 S0-19 S0-20 S0-53: ${kind} text is seen by other programs as soon as it is acknowledged`, async () => {

@@ -230,7 +230,7 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
 });
 
 test.skipIf(!haveSandbox)(
-  'a folder that the sandbox’s user can not enter is left out with a word, and stays readable as a resource',
+  'a folder that the sandbox’s user cannot enter is left out with a word, and stays readable as a resource',
   async () => {
     const [closed, entered] = [makeFolder(), makeFolder({ open: true })];
     for (const folder of [closed, entered]) writeFileSync(join(folder, 'a'), folder);
