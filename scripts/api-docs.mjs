@@ -275,7 +275,7 @@ try {
   const index = [
     '# API reference',
     '<!-- Written by `npm run docs:api`. -->',
-    'What each entry point of the package exports, with its types. How to use it: the [guides](../../README.md#guides-how).',
+    'What each entry point of the package exports, with its types. How to use it: the [guides](../../README.md#guides).',
     ['| import from | what |', '| --- | --- |', ...rows].join('\n'),
   ];
   writeFileSync(join(outdir, 'README.md'), `${index.join('\n\n')}\n`);
