@@ -27,12 +27,12 @@ export interface Report {
 /** What each id means, for the documentation. Checks of this machine have the id of the check, whatever the result. */
 export const findingKinds = {
   'node-version': { severity: 'error', about: 'Node.js is older than Mooring needs' },
-  settings: { severity: 'error', about: 'where the settings come from' },
+  settings: { severity: 'error', about: 'the settings are invalid' },
   plugins: { severity: 'error', about: 'a plugin cannot be loaded or lacks a grant' },
   'data-folder': { severity: 'error', about: 'the data folder cannot be created or written' },
   sqlite: { severity: 'error', about: 'SQLite does not work' },
   redis: { severity: 'error', about: 'Redis cannot be used, or may lose what it stores' },
-  tasks: { severity: 'error', about: 'where tasks are stored, and whether they outlive the server' },
+  tasks: { severity: 'error', about: 'tasks cannot be stored, or end with the server' },
   'audit-log': { severity: 'error', about: 'the audit log was changed or cannot be read' },
   clipboard: { severity: 'warning', about: 'the clipboard cannot be used' },
   'session-bus': { severity: 'warning', about: 'the D-Bus session bus does not respond' },
@@ -55,7 +55,7 @@ export const findingKinds = {
   'command-not-found': { severity: 'error', about: 'the program does not exist' },
   'command-not-executable': { severity: 'error', about: 'the file exists, but cannot be started' },
   'command-has-arguments': { severity: 'error', about: '"command" contains the arguments too' },
-  'windows-command': { severity: 'error', about: 'a command in the form of another operating system' },
+  'windows-command': { severity: 'error', about: 'a command written for another operating system' },
   'tilde-path': { severity: 'error', about: 'a path begins with ~, which only a shell expands' },
   'relative-path': { severity: 'warning', about: 'a relative path, which depends on the folder the client starts in' },
   'script-not-found': { severity: 'error', about: 'the script to run does not exist' },
@@ -105,7 +105,7 @@ export const findingKinds = {
   forbidden: { severity: 'error', about: 'the server denies access (403)' },
   'server-error': {
     severity: 'error',
-    about: 'the server fails with an HTTP status of 5xx or 429, or with an error of JSON-RPC',
+    about: 'the server fails with an HTTP status of 5xx or 429, or with a JSON-RPC error',
   },
   'sse-transport': { severity: 'warning', about: 'the older HTTP+SSE transport' },
 } as const satisfies Readonly<Record<string, { readonly severity: Severity; readonly about: string }>>;
