@@ -41,7 +41,7 @@ export const connectionHelp = `Connection:
   --header 'N: V'    header for every request; repeatable
   --token TOKEN      bearer token; @FILE reads it from a file, env:NAME from the environment
   --no-login         do not sign in with the browser if the server requires it
-  --insecure-http    send tokens over http:// to other machines too, where others in the network can read them
+  --insecure-http    send tokens over http:// to other machines too, where others on the network can read them
   --env NAME=VALUE   environment variable for a server that is started; repeatable
   --root DIR         folder to offer to the server as a root; repeatable
   --revision DATE    use this protocol revision instead of negotiating one
@@ -201,7 +201,7 @@ export async function connectOptions(
     if (isLocal) {
       const withTokens = insecure ? '' : ' You are not signed in there; --insecure-http allows that.';
       out.info(
-        `${style.warn('warning:')} the connection to ${new URL(address).host} is not encrypted: others in the network can read and change what is sent.${withTokens}\n`,
+        `${style.warn('warning:')} the connection to ${new URL(address).host} is not encrypted: others on the network can read and change what is sent.${withTokens}\n`,
       );
     }
   }

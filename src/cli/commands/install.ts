@@ -32,7 +32,7 @@ const installHelp = `Usage: mooring install <client> [options] [-- options of "m
 
 Adds Mooring, or a server of your own, to the configuration of an AI client. The command is started once to see that it
 works. The rest of the file stays unchanged, and so do keys and variables that you added to the entry. Each change keeps
-a backup with the date beside the file. Running the command again changes nothing.
+a dated backup beside the file. Running the command again changes nothing.
 
 Clients:
 ${names}

@@ -15,7 +15,7 @@ Prints the servers of a client as a configuration for the gateway. "mooring inst
 Options:
   --from CLIENT    claude-desktop, claude-code, cursor, vscode, codex, gemini, windsurf …
   --output FILE    write them to this file instead, readable only by you
-  --replace        replace them in the client by the gateway, and keep a backup of its file; needs --output
+  --replace        replace them in the client with the gateway, and keep a backup of its file; needs --output
   --project        read the client's project configuration in this folder
   --file FILE      read this file
   -h, --help       show this help

@@ -10,7 +10,7 @@ import { statusNotes } from './status-notes.ts';
 const help = `Usage: mooring gateway status [--pid N] [--json]
 
 Shows the servers of all your running gateways: their state, since when, restarts, calls in progress, calls that wait for a
-connection, and the median (p50) and 99th percentile (p99) of the duration of the last calls. Notes say what a server should not do.
+connection, and the median (p50) and 99th percentile (p99) of the duration of recent calls. Notes say what is wrong with a server.
 
 Options:
   --pid N      only the gateway with this process id
