@@ -193,7 +193,7 @@ describe('over HTTP, with several callers', () => {
     const note = { content: 'x'.repeat(2_000) };
     expect(await add('eve', note)).toBe('Note 1 added');
     expect(await add('eve', note)).toBe('Note 2 added');
-    expect(await add('eve', note)).toContain('more than 5000 are not kept. Delete some first');
+    expect(await add('eve', note)).toContain('the limit is 5000. Delete some first');
     expect(await add('eve', { content: 'small' })).toBe('Note 3 added');
     expect(await add('ada', note)).toBe('Note 1 added');
   });

@@ -41,7 +41,7 @@ export function createMemoryNotes(options: MemoryNotesOptions = {}): NoteStore {
       const bytes = bytesOf(note);
       if (owned.bytes + bytes > maxBytesPerCaller) {
         throw new UserError(
-          `Your notes take ${owned.bytes} bytes, this one ${bytes}; more than ${maxBytesPerCaller} are not kept. Delete some first`,
+          `Your notes take ${owned.bytes} bytes and this one ${bytes}; the limit is ${maxBytesPerCaller}. Delete some first`,
         );
       }
       if (totalBytes + bytes > maxBytesTotal) {

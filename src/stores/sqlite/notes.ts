@@ -79,13 +79,13 @@ export class SqliteNotes {
     if (notes >= maxNotes) {
       throw new StoreError(
         'limit',
-        `There are ${notes} notes already, which is as many as may be kept. Delete some first`,
+        `There are ${notes} notes already, which is the limit. Delete some first`,
       );
     }
     if (bytes + more > maxBytesPerCaller) {
       throw new StoreError(
         'limit',
-        `Your notes take ${bytes} bytes, this one ${more}; more than ${maxBytesPerCaller} are not kept. Delete some first`,
+        `Your notes take ${bytes} bytes and this one ${more}; the limit is ${maxBytesPerCaller}. Delete some first`,
       );
     }
     if (this.#db.usedBytes() + more > maxBytesTotal) {

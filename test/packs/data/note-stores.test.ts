@@ -121,7 +121,7 @@ describe.each(Object.entries(stores))('%s', (_name, open) => {
     const note = { content: 'ż'.repeat(500), tags: ['tag'] };
     await store.add('a', note);
     await store.add('a', note);
-    await expect(store.add('a', note)).rejects.toThrow('more than 3000 are not kept. Delete some first');
+    await expect(store.add('a', note)).rejects.toThrow('the limit is 3000. Delete some first');
     await store.add('b', note);
     await store.delete('a', '1');
     expect((await store.add('a', note)).id).toBe('3');
