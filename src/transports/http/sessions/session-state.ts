@@ -29,7 +29,7 @@ export async function storeState(place: StatePlace, before: SessionState, after:
     expected = await store.get(key);
     next = mergeStates((expected ?? {}) as SessionState, before, after);
   }
-  throw new Error('Other processes change the state of this session all the time');
+  throw new Error('Other processes keep changing the state of this session');
 }
 
 /** Applies the difference between `before` and `after` to `current`. */
