@@ -187,10 +187,10 @@ export class AuditWriter {
 
   async close(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((resolve) => {
+    const timeLimit = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, maxCloseMs);
     });
-    await Promise.race([this.#flushAll(), patience]);
+    await Promise.race([this.#flushAll(), timeLimit]);
     clearTimeout(timer);
     await this.discard();
   }

@@ -11,20 +11,23 @@ import type { WalkContext } from './walk.ts';
 
 /** A path as it was requested, and what it means. */
 export interface ChangeTarget {
-  readonly spot: RootedPath;
+  readonly rootedPath: RootedPath;
   readonly path: string;
 }
 
 /** Makes a directory and those above it that are missing; returns whether one was made. */
-export async function makeDirectory(context: WalkContext, { spot, path }: ChangeTarget): Promise<{ created: boolean }> {
+export async function makeDirectory(
+  context: WalkContext,
+  { rootedPath, path }: ChangeTarget,
+): Promise<{ created: boolean }> {
   const { access } = context;
   let created = false;
   let here: PathHandle | undefined;
   try {
-    if (spot.root.kind === 'file') throw fileErrors.wrongKind(path, 'directory');
-    here = access.enter(spot.root.realDirectory);
+    if (rootedPath.root.kind === 'file') throw fileErrors.wrongKind(path, 'directory');
+    here = access.enter(rootedPath.root.realDirectory);
     if (here === undefined) throw fileErrors.notFound(path, 'moved');
-    for (const name of spot.segments) {
+    for (const name of rootedPath.segments) {
       const parent = here;
       const found = existing(`${parent.path}/${name}`);
       if (context.own?.includes(parent.stats, name, found)) throw fileErrors.notFound(path, 'own');
@@ -60,10 +63,10 @@ function makeOne(path: string): void {
 export async function move(context: WalkContext, source: ChangeTarget, destination: ChangeTarget): Promise<void> {
   const from = nameOf(source);
   const to = nameOf(destination);
-  if (isInside(destination.spot, source.spot))
+  if (isInside(destination.rootedPath, source.rootedPath))
     throw fileErrors.badMove(destination.path, 'A directory cannot be moved into itself');
-  await inDirectoryOf(context, source.spot, source.path, (fromDirectory) =>
-    inDirectoryOf(context, destination.spot, destination.path, async (toDirectory) => {
+  await inDirectoryOf(context, source.rootedPath, source.path, (fromDirectory) =>
+    inDirectoryOf(context, destination.rootedPath, destination.path, async (toDirectory) => {
       requireMovable(context, fromDirectory, from, source.path);
       const target = `${toDirectory.path}/${to}`;
       const occupied = existing(target);
@@ -97,7 +100,7 @@ function moveError(error: unknown, source: string, destination: string): unknown
 /** Removes a file or an empty directory. */
 export async function remove(context: WalkContext, target: ChangeTarget): Promise<{ kind: 'file' | 'directory' }> {
   const name = nameOf(target);
-  return inDirectoryOf(context, target.spot, target.path, async (directory) => {
+  return inDirectoryOf(context, target.rootedPath, target.path, async (directory) => {
     const kind = requireMovable(context, directory, name, target.path);
     if (!context.access.confirm(directory)) throw fileErrors.notFound(target.path, 'moved');
     try {
@@ -111,22 +114,22 @@ export async function remove(context: WalkContext, target: ChangeTarget): Promis
 }
 
 /** The last name of a target; throws for a root, which is the operator's. */
-function nameOf({ spot, path }: ChangeTarget): string {
-  const name = spot.segments.at(-1);
+function nameOf({ rootedPath, path }: ChangeTarget): string {
+  const name = rootedPath.segments.at(-1);
   if (name === undefined) throw fileErrors.isRoot(path);
   return name;
 }
 
 /** Throws unless the name is an ordinary file, or a directory without own files in it. */
 function requireMovable(context: WalkContext, directory: PathHandle, name: string, path: string): 'file' | 'directory' {
-  let place: PathHandle | undefined;
+  let handle: PathHandle | undefined;
   try {
-    place = context.access.step(directory, name);
-    const { stats } = place;
+    handle = context.access.step(directory, name);
+    const { stats } = handle;
     if (context.own?.includes(directory.stats, name, stats)) throw fileErrors.notFound(path, 'own');
     if (stats.isSymbolicLink()) throw fileErrors.special(path, 'this is a link');
     if (!stats.isDirectory()) {
-      requireOrdinary(place, path, context.limits);
+      requireOrdinary(handle, path, context.limits);
       return 'file';
     }
     // Under another name they would no longer be recognised.
@@ -135,7 +138,7 @@ function requireMovable(context: WalkContext, directory: PathHandle, name: strin
   } catch (error) {
     throw fromSystem(error, path);
   } finally {
-    place?.close();
+    handle?.close();
   }
 }
 

@@ -12,17 +12,17 @@ const fsyncAsync = promisify(fsync);
 const closeAsync = promisify(close);
 const { O_RDONLY, O_DIRECTORY = 0 } = constants;
 
-/** Runs `use` with the directory that holds the spot, and closes it afterwards. */
+/** Runs `use` with the directory that contains the path, and closes it afterwards. */
 export async function inDirectoryOf<T>(
   context: WalkContext,
-  spot: RootedPath,
+  rootedPath: RootedPath,
   target: string,
   use: (directory: PathHandle) => Promise<T>,
 ): Promise<T> {
   let directory: PathHandle | undefined;
   try {
-    const parent: ConfiguredRoot = { ...spot.root, kind: 'directory', fileName: undefined };
-    directory = walk(context, { root: parent, segments: spot.segments.slice(0, -1) }, target, 'reject');
+    const parent: ConfiguredRoot = { ...rootedPath.root, kind: 'directory', fileName: undefined };
+    directory = walk(context, { root: parent, segments: rootedPath.segments.slice(0, -1) }, target, 'reject');
     if (!directory.stats.isDirectory()) throw fileErrors.notFound(target, 'missing');
     if (!context.limits.allowPseudoFiles && isPseudo(directory)) throw fileErrors.special(target, 'no files live here');
     return await use(directory);

@@ -28,22 +28,25 @@ export interface EditResult {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** The text of a file that is to be edited. Anything but UTF-8 would be damaged when it is written back. */
-export function decodeText(bytes: Uint8Array, asked: string): string {
+export function decodeText(bytes: Uint8Array, requestedPath: string): string {
   try {
     if (!bytes.includes(0)) return utf8.decode(bytes);
   } catch {
     // Not UTF-8: the same error as for other binary files.
   }
-  throw fileErrors.badEdit(asked, 'Only text files in UTF-8 can be edited');
+  throw fileErrors.badEdit(requestedPath, 'Only text files in UTF-8 can be edited');
 }
 
 /** The text after the edits. */
-export function applyEdits(text: string, edits: Edits, asked: string): string {
+export function applyEdits(text: string, edits: Edits, requestedPath: string): string {
   if (typeof edits === 'function') return edits(text);
   // Models write \n. In a file with Windows line breaks, the same lines have \r\n, and the new ones get them as well.
   const isWindows = text.includes('\r\n');
   const adapt = (part: string): string => (isWindows ? part.replace(/\r?\n/g, '\r\n') : part);
-  return edits.reduce((current, edit, index) => replace(current, edit, adapt, `Edit ${index + 1}`, asked), text);
+  return edits.reduce(
+    (current, edit, index) => replace(current, edit, adapt, `Edit ${index + 1}`, requestedPath),
+    text,
+  );
 }
 
 function replace(
@@ -51,20 +54,20 @@ function replace(
   { oldText, newText, replaceAll = false }: TextEdit,
   adapt: (part: string) => string,
   label: string,
-  asked: string,
+  requestedPath: string,
 ): string {
-  if (oldText === '') throw fileErrors.badEdit(asked, `${label}: oldText is empty`);
+  if (oldText === '') throw fileErrors.badEdit(requestedPath, `${label}: oldText is empty`);
   const old = adapt(oldText);
   const parts = text.split(old);
   const count = parts.length - 1;
   if (count === 0)
     throw fileErrors.badEdit(
-      asked,
+      requestedPath,
       `${label}: oldText was not found. Read the file again and copy the text exactly, with its white space`,
     );
   if (count > 1 && !replaceAll)
     throw fileErrors.badEdit(
-      asked,
+      requestedPath,
       `${label}: oldText occurs ${count} times. Add the lines around it until it is unique, or set replaceAll`,
     );
   return parts.join(adapt(newText));

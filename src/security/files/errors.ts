@@ -20,7 +20,7 @@ export type FileErrorCode =
   | 'FILE_BAD_ROOT'
   | 'FILE_IO';
 
-/** What really happened behind a `FILE_NOT_FOUND`. For the audit log only, never for the one who asked. */
+/** What really happened behind a `FILE_NOT_FOUND`. For the audit log only, never for the caller. */
 export type HiddenReason = 'missing' | 'outside' | 'denied' | 'malformed' | 'link' | 'too-deep' | 'moved' | 'own';
 
 /** A denied or failed file operation. */
@@ -43,43 +43,46 @@ export const hiddenReason = (error: unknown): HiddenReason | undefined =>
   error instanceof FileError ? hiddenReasons.get(error) : undefined;
 
 /** The requested name for a message: short, without control characters. */
-function quote(asked: string): string {
-  const visible = asked.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\uFFFD');
+function quote(requestedPath: string): string {
+  const visible = requestedPath.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\uFFFD');
   return visible.length > 200 ? `${visible.slice(0, 200)}…` : visible;
 }
 
 /** Every way a file operation ends badly. */
 export const fileErrors = {
   /** One error for missing, outside, forbidden and malformed: what a client may not know does not exist. */
-  notFound(asked: string, reason: HiddenReason): FileError {
-    const error = new FileError('FILE_NOT_FOUND', `File not found: ${quote(asked)}`);
+  notFound(requestedPath: string, reason: HiddenReason): FileError {
+    const error = new FileError('FILE_NOT_FOUND', `File not found: ${quote(requestedPath)}`);
     hiddenReasons.set(error, reason);
     return error;
   },
-  tooLarge: (asked: string, maxBytes: number) =>
-    new FileError('FILE_TOO_LARGE', `File is larger than the limit of ${maxBytes} bytes: ${quote(asked)}`),
-  special: (asked: string, what: string) =>
-    new FileError('FILE_SPECIAL', `Not allowed, ${what}: ${quote(asked)}. Only ordinary files can be used.`),
-  wrongKind: (asked: string, wanted: 'file' | 'directory') =>
-    new FileError('FILE_WRONG_KIND', `Not a ${wanted}: ${quote(asked)}`),
-  readOnly: (asked: string) =>
+  tooLarge: (requestedPath: string, maxBytes: number) =>
+    new FileError('FILE_TOO_LARGE', `File is larger than the limit of ${maxBytes} bytes: ${quote(requestedPath)}`),
+  special: (requestedPath: string, what: string) =>
+    new FileError('FILE_SPECIAL', `Not allowed, ${what}: ${quote(requestedPath)}. Only ordinary files can be used.`),
+  wrongKind: (requestedPath: string, wanted: 'file' | 'directory') =>
+    new FileError('FILE_WRONG_KIND', `Not a ${wanted}: ${quote(requestedPath)}`),
+  readOnly: (requestedPath: string) =>
     new FileError(
       'FILE_READ_ONLY',
-      `Read-only: ${quote(asked)}. Only folders that were opened as writable can be changed.`,
+      `Read-only: ${quote(requestedPath)}. Only folders that were opened as writable can be changed.`,
     ),
-  exists: (asked: string) =>
-    new FileError('FILE_EXISTS', `Already exists: ${quote(asked)}. Choose another name, or delete it first.`),
-  notEmpty: (asked: string) =>
-    new FileError('FILE_NOT_EMPTY', `The folder is not empty: ${quote(asked)}. Delete what is in it first.`),
-  isRoot: (asked: string) =>
+  exists: (requestedPath: string) =>
+    new FileError('FILE_EXISTS', `Already exists: ${quote(requestedPath)}. Choose another name, or delete it first.`),
+  notEmpty: (requestedPath: string) =>
+    new FileError('FILE_NOT_EMPTY', `The folder is not empty: ${quote(requestedPath)}. Delete what is in it first.`),
+  isRoot: (requestedPath: string) =>
     new FileError(
       'FILE_IS_ROOT',
-      `This is one of the configured roots, which cannot be moved or deleted: ${quote(asked)}`,
+      `This is one of the configured roots, which cannot be moved or deleted: ${quote(requestedPath)}`,
     ),
-  changed: (asked: string) =>
-    new FileError('FILE_CHANGED', `The file was changed by another program meanwhile: ${quote(asked)}. Read it again.`),
-  badEdit: (asked: string, why: string) => new FileError('FILE_BAD_EDIT', `${why}: ${quote(asked)}`),
-  badMove: (asked: string, why: string) => new FileError('FILE_BAD_MOVE', `${why}: ${quote(asked)}`),
+  changed: (requestedPath: string) =>
+    new FileError(
+      'FILE_CHANGED',
+      `The file was changed by another program meanwhile: ${quote(requestedPath)}. Read it again.`,
+    ),
+  badEdit: (requestedPath: string, why: string) => new FileError('FILE_BAD_EDIT', `${why}: ${quote(requestedPath)}`),
+  badMove: (requestedPath: string, why: string) => new FileError('FILE_BAD_MOVE', `${why}: ${quote(requestedPath)}`),
   badPattern: (pattern: string, why: string) => new FileError('FILE_BAD_PATTERN', `${why}: ${quote(pattern)}`),
   badRoot: (root: string, why: string, cause?: unknown) =>
     new FileError('FILE_BAD_ROOT', `Cannot use root ${quote(root)}: ${why}`, { cause }),
@@ -88,8 +91,8 @@ export const fileErrors = {
       'FILE_BAD_ROOT',
       `Cannot use root ${quote(root)}: it belongs to this server (data, settings, keys or logs), and none of that is served. Choose another folder.`,
     ),
-  io: (asked: string, cause: unknown) =>
-    new FileError('FILE_IO', `The file system failed (${errnoOf(cause) ?? 'unknown error'}): ${quote(asked)}`, {
+  io: (requestedPath: string, cause: unknown) =>
+    new FileError('FILE_IO', `The file system failed (${errnoOf(cause) ?? 'unknown error'}): ${quote(requestedPath)}`, {
       cause,
     }),
 };
@@ -112,10 +115,10 @@ const hidden: Readonly<Record<string, HiddenReason>> = {
 };
 
 /** Turns a system error into a row of the table; aborts, errors of the table and our own bugs pass unchanged. */
-export function fromSystem(error: unknown, asked: string): unknown {
+export function fromSystem(error: unknown, requestedPath: string): unknown {
   const errno = errnoOf(error);
   if (error instanceof FileError || errno === undefined || !(error as object & { syscall?: unknown }).syscall)
     return error;
   const reason = Object.hasOwn(hidden, errno) ? hidden[errno] : undefined;
-  return reason === undefined ? fileErrors.io(asked, error) : fileErrors.notFound(asked, reason);
+  return reason === undefined ? fileErrors.io(requestedPath, error) : fileErrors.notFound(requestedPath, reason);
 }

@@ -6,7 +6,7 @@ export interface FileLimits {
   readonly maxFileBytes: number;
   /** Bytes one write may store. */
   readonly maxWriteBytes: number;
-  /** Characters of a URI or path as asked: stops parser work on megabytes of slashes. */
+  /** Characters of a URI or path as requested: stops parser work on megabytes of slashes. */
   readonly maxLocatorChars: number;
   /** Names between a root and a file, counting those that links add: bounds open descriptors and walks. */
   readonly maxDepth: number;
@@ -16,7 +16,7 @@ export interface FileLimits {
   readonly maxLinkHops: number;
   /** Entries one listing returns, and the entries it looks at times four: stops a folder of millions. */
   readonly maxEntries: number;
-  /** Folders below the asked one that a recursive listing enters. */
+  /** Folders below the requested one that a recursive listing enters. */
   readonly maxListDepth: number;
   /** Entries that one search looks at: stops a search of a whole disk from keeping the server busy. */
   readonly maxSearchEntries: number;

@@ -21,7 +21,7 @@ export interface LinesOptions {
 }
 
 interface LinesContext {
-  readonly asked: string;
+  readonly requestedPath: string;
   /** Bytes that may be returned. */
   readonly maxBytes: number;
   /** Bytes that may be skipped to get there. */
@@ -48,7 +48,7 @@ export async function readLines(
 async function readForward(
   fd: number,
   { from = 1, head = Number.POSITIVE_INFINITY, signal }: LinesOptions,
-  { asked, maxBytes, maxSkippedBytes }: LinesContext,
+  { requestedPath, maxBytes, maxSkippedBytes }: LinesContext,
 ): Promise<Buffer> {
   const parts: Buffer[] = [];
   let line = 1;
@@ -76,8 +76,8 @@ async function readForward(
     }
     skipped += start;
     kept += end - start;
-    if (kept > maxBytes) throw fileErrors.tooLarge(asked, maxBytes);
-    if (skipped > maxSkippedBytes) throw fileErrors.tooLarge(asked, maxSkippedBytes);
+    if (kept > maxBytes) throw fileErrors.tooLarge(requestedPath, maxBytes);
+    if (skipped > maxSkippedBytes) throw fileErrors.tooLarge(requestedPath, maxSkippedBytes);
     parts.push(data.subarray(start, end));
   }
   return withoutLineBreak(Buffer.concat(parts, kept));
@@ -88,7 +88,7 @@ async function readBackward(
   size: number,
   tail: number,
   { signal }: LinesOptions,
-  { asked, maxBytes }: LinesContext,
+  { requestedPath, maxBytes }: LinesContext,
 ): Promise<Buffer> {
   const parts: Buffer[] = [];
   let kept = 0;
@@ -99,7 +99,7 @@ async function readBackward(
     const chunk = Buffer.allocUnsafe(length);
     const { bytesRead } = await readChunk(fd, chunk, 0, length, position);
     signal?.throwIfAborted();
-    if (bytesRead < length) throw fileErrors.changed(asked); // Cut short by another program.
+    if (bytesRead < length) throw fileErrors.changed(requestedPath); // Cut short by another program.
     let start = length;
     // The line break at the very end belongs to the last line.
     if (position + length === size && chunk[length - 1] === newline) start--;
@@ -108,7 +108,7 @@ async function readBackward(
     }
     const part = chunk.subarray(start);
     kept += part.length;
-    if (kept > maxBytes) throw fileErrors.tooLarge(asked, maxBytes);
+    if (kept > maxBytes) throw fileErrors.tooLarge(requestedPath, maxBytes);
     parts.unshift(part);
     if (found === tail) break;
   }

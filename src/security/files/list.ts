@@ -37,16 +37,16 @@ export interface ListOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Lists the directory at a spot. */
+/** Lists a directory. */
 export async function listDirectory(
   context: WalkContext,
-  spot: RootedPath,
+  rootedPath: RootedPath,
   requestedPath: string,
   options: ListOptions,
 ): Promise<Listing> {
   const { limits } = context;
   const entries: FileEntry[] = [];
-  const directories = readDirectories(context, spot, requestedPath, {
+  const directories = readDirectories(context, rootedPath, requestedPath, {
     recursive: options.recursive === true,
     maxEntries: Math.min(options.maxEntries ?? limits.maxEntries, limits.maxEntries),
     maxSeen: limits.maxEntries * 4,
@@ -74,23 +74,23 @@ export interface ReadDirectoriesOptions {
 /** Yields the entries of one directory after the other; returns whether a limit ended it early. */
 export async function* readDirectories(
   context: WalkContext,
-  spot: RootedPath,
+  rootedPath: RootedPath,
   requestedPath: string,
   options: ReadDirectoriesOptions,
 ): AsyncGenerator<readonly FoundEntry[], boolean> {
   const { recursive, maxEntries, maxSeen, exclude, signal } = options;
   const isExcluded = exclude === undefined || exclude.length === 0 ? undefined : compileExclude(exclude);
-  const queue: RootedPath[] = [spot];
+  const queue: RootedPath[] = [rootedPath];
   let found = 0;
   let seen = 0;
   let truncated = false;
   for (let next = queue.shift(); next !== undefined && !truncated; next = queue.shift()) {
-    const below = next.segments.slice(spot.segments.length);
+    const below = next.segments.slice(rootedPath.segments.length);
     const directory = await listOne(context, next, requestedPath, {
       maxFound: maxEntries - found,
       budget: maxSeen - seen,
       signal,
-      isTop: next === spot,
+      isTop: next === rootedPath,
       prefix: below.length === 0 ? '' : `${below.join('/')}/`,
       isExcluded,
     });
@@ -101,7 +101,7 @@ export async function* readDirectories(
       // Directories behind links are shown but not entered: this is what keeps a walk free of circles.
       if (!recursive || entry.kind !== 'directory' || isLink) continue;
       if (below.length >= context.limits.maxListDepth) truncated = true;
-      else queue.push({ root: spot.root, segments: [...next.segments, entry.name] });
+      else queue.push({ root: rootedPath.root, segments: [...next.segments, entry.name] });
     }
     yield directory.entries;
   }
@@ -117,7 +117,7 @@ export interface FoundEntry {
 
 async function listOne(
   context: WalkContext,
-  spot: RootedPath,
+  rootedPath: RootedPath,
   requestedPath: string,
   bounds: {
     readonly maxFound: number;
@@ -131,29 +131,29 @@ async function listOne(
   const { maxFound, budget, signal, isTop, prefix, isExcluded } = bounds;
   const entries: FoundEntry[] = [];
   let seen = 0;
-  let place: PathHandle | undefined;
+  let handle: PathHandle | undefined;
   try {
-    place = walk(context, spot, requestedPath, 'follow');
-    if (!place.stats.isDirectory()) throw fileErrors.wrongKind(requestedPath, 'directory');
-    if (!context.limits.allowPseudoFiles && isPseudo(place))
+    handle = walk(context, rootedPath, requestedPath, 'follow');
+    if (!handle.stats.isDirectory()) throw fileErrors.wrongKind(requestedPath, 'directory');
+    if (!context.limits.allowPseudoFiles && isPseudo(handle))
       throw fileErrors.special(requestedPath, 'no files live here');
-    for await (const { name: raw } of await opendir(place.path, { bufferSize: 256, encoding: 'buffer' as 'utf8' })) {
+    for await (const { name: raw } of await opendir(handle.path, { bufferSize: 256, encoding: 'buffer' as 'utf8' })) {
       signal?.throwIfAborted();
       if (seen >= budget || entries.length >= maxFound) return { entries, seen, truncated: true };
       seen += 1;
       const name = decodeName(raw as unknown as Buffer);
       if (name === undefined || isExcluded?.(prefix + name)) continue;
-      const found = look(context, spot, place, name, prefix + name);
+      const found = look(context, rootedPath, handle, name, prefix + name);
       if (found !== undefined) entries.push(found);
     }
-    if (!context.access.confirm(place)) throw fileErrors.notFound(requestedPath, 'moved');
+    if (!context.access.confirm(handle)) throw fileErrors.notFound(requestedPath, 'moved');
     return { entries, seen, truncated: false };
   } catch (error) {
-    // A directory below the asked one may vanish or be closed to us while we walk: the rest is still an answer.
+    // A directory below the requested one may vanish or be closed to us while we walk: the rest is still an answer.
     if (isTop || signal?.aborted) throw fromSystem(error, requestedPath);
     return { entries: [], seen, truncated: false };
   } finally {
-    place?.close();
+    handle?.close();
   }
 }
 
@@ -170,27 +170,27 @@ function decodeName(raw: Buffer): string | undefined {
 
 function look(
   context: WalkContext,
-  spot: RootedPath,
+  rootedPath: RootedPath,
   directory: PathHandle,
   name: string,
   relative: string,
 ): FoundEntry | undefined {
   if (!isPlainName(name, context.limits)) return undefined;
-  const child: RootedPath = { root: spot.root, segments: [...spot.segments, name] };
-  let place: PathHandle | undefined;
+  const child: RootedPath = { root: rootedPath.root, segments: [...rootedPath.segments, name] };
+  let handle: PathHandle | undefined;
   try {
-    place = context.access.step(directory, name);
-    if (context.own?.includes(directory.stats, name, place.stats)) return undefined;
-    const isLink = place.stats.isSymbolicLink();
+    handle = context.access.step(directory, name);
+    if (context.own?.includes(directory.stats, name, handle.stats)) return undefined;
+    const isLink = handle.stats.isSymbolicLink();
     if (isLink) {
-      place.close();
-      place = undefined;
-      place = walk(context, child, name, 'follow');
+      handle.close();
+      handle = undefined;
+      handle = walk(context, child, name, 'follow');
     }
-    const { stats } = place;
+    const { stats } = handle;
     if (!stats.isFile() && !stats.isDirectory()) return undefined;
     if (stats.isFile() && !context.limits.allowHardLinks && stats.nlink > 1n) return undefined;
-    accessSync(place.path, constants.R_OK);
+    accessSync(handle.path, constants.R_OK);
     const path = visiblePath(child);
     const kind = stats.isFile() ? 'file' : 'directory';
     const size = stats.isFile() ? Number(stats.size) : 0;
@@ -198,6 +198,6 @@ function look(
   } catch {
     return undefined; // Gone meanwhile, closed to us, or a link out: exactly what a listing leaves out.
   } finally {
-    place?.close();
+    handle?.close();
   }
 }

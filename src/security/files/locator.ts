@@ -3,7 +3,7 @@
 
 import type { FileLimits } from './limits.ts';
 
-/** The names of an absolute place, `C:` first on Windows; `relative` when the caller gave no absolute place. */
+/** The names of an absolute path, `C:` first on Windows; `relative` when the caller gave no absolute path. */
 export interface Locator {
   readonly segments: readonly string[];
   readonly relative: boolean;

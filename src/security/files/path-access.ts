@@ -18,7 +18,7 @@ import type { OwnFiles } from './own-files.ts';
 
 /** An object that a walk has reached. Close it when done. */
 export interface PathHandle {
-  /** A path that leads to exactly this object while the place is open. */
+  /** A path that leads to exactly this object while the handle is open. */
   readonly path: string;
   readonly stats: BigIntStats;
   close(): void;
@@ -34,9 +34,9 @@ export interface PathAccess {
    * Opens an ordinary file for reading: the very object that was checked, or `undefined`. A descriptor of an
    * own file is never closed again (see `own-files.ts`).
    */
-  openFile(place: PathHandle, own?: OwnFiles): number | undefined;
-  /** Whether the path of the place still leads to the object, for those about to create something below it. */
-  confirm(place: PathHandle): boolean;
+  openFile(handle: PathHandle, own?: OwnFiles): number | undefined;
+  /** Whether the path of the handle still leads to the object, for those about to create something below it. */
+  confirm(handle: PathHandle): boolean;
 }
 
 // Linux's O_PATH, which Node does not name: a descriptor that locates an object without opening it. No FIFO blocks, no
@@ -57,14 +57,14 @@ function hold(fd: number): PathHandle {
 /** Descriptors all the way, with `/proc/self/fd/N/name` as the `openat` that Node lacks. Free of races. */
 export const procPathAccess: PathAccess = {
   enter(realPath) {
-    const place = hold(openSync(realPath, O_PATH | O_NOFOLLOW | O_DIRECTORY));
+    const handle = hold(openSync(realPath, O_PATH | O_NOFOLLOW | O_DIRECTORY));
     // The kernel says where the opened directory is; another answer means that a parent has become a link.
-    if (readlinkSync(place.path) === realPath) return place;
-    place.close();
+    if (readlinkSync(handle.path) === realPath) return handle;
+    handle.close();
     return undefined;
   },
   step: (from, name) => hold(openSync(`${from.path}/${name}`, O_PATH | O_NOFOLLOW)),
-  openFile: (place) => openSync(place.path, readFlags),
+  openFile: (handle) => openSync(handle.path, readFlags),
   confirm: () => true,
 };
 
@@ -79,21 +79,21 @@ const same = (a: BigIntStats, b: BigIntStats): boolean => a.dev === b.dev && a.i
  */
 export const checkedPathAccess: PathAccess = {
   enter(realPath) {
-    const place = { path: realPath, stats: lstatSync(realPath, { bigint: true }), close: () => {} };
-    return checkedPathAccess.confirm(place) ? place : undefined;
+    const handle = { path: realPath, stats: lstatSync(realPath, { bigint: true }), close: () => {} };
+    return checkedPathAccess.confirm(handle) ? handle : undefined;
   },
   step(from, name) {
     const path = from.path.endsWith(sep) ? from.path + name : from.path + sep + name;
     return { path, stats: lstatSync(path, { bigint: true }), close: () => {} };
   },
-  openFile(place, own) {
-    const fd = openSync(place.path, readFlags | O_NOFOLLOW_ANY);
+  openFile(handle, own) {
+    const fd = openSync(handle.path, readFlags | O_NOFOLLOW_ANY);
     const opened = fstatSync(fd, { bigint: true });
     // The name was replaced by one of an own file between check and open. Closing it would drop SQLite's locks, so
     // this one descriptor stays open until the process ends; nothing was read from it.
     if (own?.has(opened)) return undefined;
     try {
-      if (same(opened, place.stats) && checkedPathAccess.confirm(place)) return fd;
+      if (same(opened, handle.stats) && checkedPathAccess.confirm(handle)) return fd;
     } catch (error) {
       closeSync(fd);
       throw error;
@@ -101,8 +101,8 @@ export const checkedPathAccess: PathAccess = {
     closeSync(fd);
     return undefined;
   },
-  confirm: (place) =>
-    realpathSync.native(place.path) === place.path && same(lstatSync(place.path, { bigint: true }), place.stats),
+  confirm: (handle) =>
+    realpathSync.native(handle.path) === handle.path && same(lstatSync(handle.path, { bigint: true }), handle.stats),
 };
 
 /** The strongest footing this machine offers. */
@@ -138,6 +138,6 @@ const pseudoFileSystems = new Set([
   0x1cd1, // devpts
 ]);
 
-/** Whether a place lies on one of the kernel's pseudo file systems. */
-export const isPseudo = (place: PathHandle): boolean =>
-  process.platform === 'linux' && pseudoFileSystems.has(statfsSync(place.path).type >>> 0);
+/** Whether a handle is on one of the kernel's pseudo file systems. */
+export const isPseudo = (handle: PathHandle): boolean =>
+  process.platform === 'linux' && pseudoFileSystems.has(statfsSync(handle.path).type >>> 0);

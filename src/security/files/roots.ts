@@ -66,5 +66,5 @@ export function findRootedPath(roots: readonly ConfiguredRoot[], names: readonly
 }
 
 /** What callers see: the configured root and the names below it. */
-export const visiblePath = (spot: RootedPath): string =>
-  spot.segments.length === 0 ? spot.root.path : pathOf([...spot.root.given, ...spot.segments]);
+export const visiblePath = (rootedPath: RootedPath): string =>
+  rootedPath.segments.length === 0 ? rootedPath.root.path : pathOf([...rootedPath.root.given, ...rootedPath.segments]);

@@ -45,15 +45,15 @@ const maxLineChars = 300;
 /** Files and directories whose path below the directory matches the glob, sorted by path. */
 export async function findFiles(
   context: WalkContext,
-  spot: RootedPath,
-  asked: string,
+  rootedPath: RootedPath,
+  requestedPath: string,
   pattern: string,
   options: FindOptions,
 ): Promise<Listing> {
   const matches = compilePathGlob(pattern);
   const { maxEntries } = context.limits;
   const entries: FileEntry[] = [];
-  const directories = searched(context, spot, asked, options);
+  const directories = searched(context, rootedPath, requestedPath, options);
   for (;;) {
     const { done, value } = await directories.next();
     if (done) return { entries: entries.sort(byPath), truncated: value };
@@ -66,9 +66,9 @@ export async function findFiles(
 }
 
 /** What is searched: a file, or everything below a directory. */
-export interface SearchedPlace {
-  readonly spot: RootedPath;
-  readonly asked: string;
+export interface SearchedPath {
+  readonly rootedPath: RootedPath;
+  readonly requestedPath: string;
   readonly facts: SearchedFile & { readonly kind: 'file' | 'directory' };
 }
 
@@ -81,7 +81,7 @@ interface SearchedFile {
 /** Lines that contain the text. `read` reads one file of the tree. */
 export async function searchText(
   context: WalkContext,
-  { spot, asked, facts }: SearchedPlace,
+  { rootedPath, requestedPath, facts }: SearchedPath,
   text: string,
   options: SearchOptions,
   read: (path: string) => Promise<Buffer>,
@@ -96,7 +96,7 @@ export async function searchText(
     maxFileBytes: limits.maxFileBytes,
   });
   if (facts.kind === 'file') return search.result(!(await search.add(facts, read)));
-  const directories = searched(context, spot, asked, options);
+  const directories = searched(context, rootedPath, requestedPath, options);
   for (;;) {
     const { done, value } = await directories.next();
     if (done) return search.result(value);
@@ -109,8 +109,13 @@ export async function searchText(
 
 const byPath = (a: FileEntry, b: FileEntry): number => (a.path < b.path ? -1 : 1);
 
-const searched = (context: WalkContext, spot: RootedPath, asked: string, { exclude, signal }: FindOptions) =>
-  readDirectories(context, spot, asked, {
+const searched = (
+  context: WalkContext,
+  rootedPath: RootedPath,
+  requestedPath: string,
+  { exclude, signal }: FindOptions,
+) =>
+  readDirectories(context, rootedPath, requestedPath, {
     recursive: true,
     maxEntries: context.limits.maxSearchEntries,
     maxSeen: context.limits.maxSearchEntries,

@@ -49,64 +49,64 @@ export function openRoots(paths: readonly string[], options: TreeOptions = {}): 
     const locator = parseLocator(target, limits);
     if (locator === undefined) throw fileErrors.notFound(target, 'malformed');
     const names = locator.relative ? [...relativeBase(roots, target), ...locator.segments] : locator.segments;
-    const spot = findRootedPath(roots, names);
-    if (spot === undefined) throw fileErrors.notFound(target, 'outside');
-    if (spot.segments.length > limits.maxDepth) throw fileErrors.notFound(target, 'too-deep');
-    return spot;
+    const rootedPath = findRootedPath(roots, names);
+    if (rootedPath === undefined) throw fileErrors.notFound(target, 'outside');
+    if (rootedPath.segments.length > limits.maxDepth) throw fileErrors.notFound(target, 'too-deep');
+    return rootedPath;
   };
 
-  /** Walks to the target, hands the place to `use`, and closes it when that is done. */
+  /** Walks to the target, hands the handle to `use`, and closes it when that is done. */
   const at = async <T>(
     target: string,
     links: 'follow' | 'reject',
-    use: (place: PathHandle, spot: RootedPath) => T,
+    use: (handle: PathHandle, rootedPath: RootedPath) => T,
   ): Promise<Awaited<T>> => {
-    let place: PathHandle | undefined;
+    let handle: PathHandle | undefined;
     try {
-      const spot = find(target);
-      place = walk(context, spot, target, links);
-      return await use(place, spot);
+      const rootedPath = find(target);
+      handle = walk(context, rootedPath, target, links);
+      return await use(handle, rootedPath);
     } catch (error) {
       throw fromSystem(error, target);
     } finally {
-      place?.close();
+      handle?.close();
     }
   };
 
   const writable = writableFolders(limits);
-  /** The spot of a target that may be changed. */
+  /** The path of a target that may be changed. */
   const findWritable = (target: string): RootedPath => {
-    const spot = find(target);
-    const names = [...spot.root.real, ...spot.segments];
-    if (writable.some((folder) => folder.every((name, index) => name === names[index]))) return spot;
+    const rootedPath = find(target);
+    const names = [...rootedPath.root.real, ...rootedPath.segments];
+    if (writable.some((folder) => folder.every((name, index) => name === names[index]))) return rootedPath;
     throw fileErrors.readOnly(target);
   };
-  const changeable = (path: string): ChangeTarget => ({ spot: findWritable(path), path });
+  const changeable = (path: string): ChangeTarget => ({ rootedPath: findWritable(path), path });
 
   const write = async (target: string, data: Uint8Array | string, writeOptions: Omit<WriteIntoOptions, 'own'>) => {
-    const spot = findWritable(target);
-    const name = spot.root.fileName ?? spot.segments.at(-1);
+    const rootedPath = findWritable(target);
+    const name = rootedPath.root.fileName ?? rootedPath.segments.at(-1);
     if (name === undefined) throw fileErrors.wrongKind(target, 'file');
     const bytes = typeof data === 'string' ? Buffer.from(data) : data;
     if (bytes.length > limits.maxWriteBytes) throw fileErrors.tooLarge(target, limits.maxWriteBytes);
     const [{ writeInto }, { inDirectoryOf }] = await Promise.all([import('./write.ts'), import('./directory.ts')]);
-    return inDirectoryOf(context, spot, target, (directory) =>
+    return inDirectoryOf(context, rootedPath, target, (directory) =>
       writeInto(access, directory, name, bytes, target, { ...writeOptions, own }),
     );
   };
   const read: FileTree['readFile'] = (target, { maxBytes = limits.maxFileBytes, signal } = {}) =>
-    at(target, 'follow', (place) => {
+    at(target, 'follow', (handle) => {
       signal?.throwIfAborted();
-      requireOrdinary(place, target, limits);
-      return readHandle(access, place, target, Math.min(maxBytes, limits.maxFileBytes), signal, own);
+      requireOrdinary(handle, target, limits);
+      return readHandle(access, handle, target, Math.min(maxBytes, limits.maxFileBytes), signal, own);
     });
   const stat: FileTree['stat'] = (target) =>
-    at(target, 'follow', (place, spot) => {
-      const { stats } = place;
-      if (!stats.isDirectory()) requireOrdinary(place, target, limits);
+    at(target, 'follow', (handle, rootedPath) => {
+      const { stats } = handle;
+      if (!stats.isDirectory()) requireOrdinary(handle, target, limits);
       const kind = stats.isDirectory() ? 'directory' : 'file';
       return {
-        ...locationOf(spot),
+        ...locationOf(rootedPath),
         kind,
         size: kind === 'file' ? Number(stats.size) : 0,
         modifiedMs: Number(stats.mtimeMs),
@@ -127,11 +127,11 @@ export function openRoots(paths: readonly string[], options: TreeOptions = {}): 
       const { readLines } = await import('./lines.ts');
       const { maxBytes = limits.maxFileBytes } = linesOptions;
       const bounds = { maxBytes: Math.min(maxBytes, limits.maxFileBytes), maxSkippedBytes: limits.maxSearchBytes };
-      return at(target, 'follow', (place) => {
-        requireOrdinary(place, target, limits);
-        const fd = access.openFile(place, own);
+      return at(target, 'follow', (handle) => {
+        requireOrdinary(handle, target, limits);
+        const fd = access.openFile(handle, own);
         if (fd === undefined) throw fileErrors.notFound(target, 'moved');
-        return readLines(fd, Number(place.stats.size), linesOptions, { asked: target, ...bounds });
+        return readLines(fd, Number(handle.stats.size), linesOptions, { requestedPath: target, ...bounds });
       });
     },
     async list(target, listOptions = {}) {
@@ -144,9 +144,9 @@ export function openRoots(paths: readonly string[], options: TreeOptions = {}): 
     },
     async searchText(target, text, searchOptions = {}) {
       const { searchText } = await import('./search.ts');
-      const place = { spot: find(target), asked: target, facts: await stat(target) };
+      const searchedPath = { rootedPath: find(target), requestedPath: target, facts: await stat(target) };
       const { signal } = searchOptions;
-      return searchText(context, place, text, searchOptions, (path) =>
+      return searchText(context, searchedPath, text, searchOptions, (path) =>
         read(path, signal === undefined ? {} : { signal }),
       );
     },
@@ -154,10 +154,10 @@ export function openRoots(paths: readonly string[], options: TreeOptions = {}): 
     async editFile(target, edits, { dryRun = false, signal } = {}) {
       findWritable(target);
       const { applyEdits, decodeText, unifiedDiff } = await import('./edit.ts');
-      const { bytes, expected } = await at(target, 'reject', async (place) => {
-        requireOrdinary(place, target, limits);
-        const bytes = await readHandle(access, place, target, limits.maxFileBytes, signal, own);
-        return { bytes, expected: place.stats };
+      const { bytes, expected } = await at(target, 'reject', async (handle) => {
+        requireOrdinary(handle, target, limits);
+        const bytes = await readHandle(access, handle, target, limits.maxFileBytes, signal, own);
+        return { bytes, expected: handle.stats };
       });
       const before = decodeText(bytes, target);
       const after = applyEdits(before, edits, target);
@@ -180,8 +180,8 @@ export function openRoots(paths: readonly string[], options: TreeOptions = {}): 
   };
 }
 
-const locationOf = (spot: RootedPath): FileLocation => {
-  const path = visiblePath(spot);
+const locationOf = (rootedPath: RootedPath): FileLocation => {
+  const path = visiblePath(rootedPath);
   return { path, uri: toUri(path) };
 };
 
@@ -198,12 +198,12 @@ function writableFolders({ writable }: FileLimits): readonly (readonly string[])
 }
 
 function assertNoPseudoFile(context: WalkContext, root: ConfiguredRoot): void {
-  const place = context.access.enter(root.realDirectory);
-  if (place === undefined) throw fileErrors.badRoot(root.path, 'it changed while it was opened');
+  const handle = context.access.enter(root.realDirectory);
+  if (handle === undefined) throw fileErrors.badRoot(root.path, 'it changed while it was opened');
   try {
-    if (isPseudo(place))
-      throw fileErrors.badRoot(root.path, `${pathOf(root.real)} is a window into the operating system`);
+    if (isPseudo(handle))
+      throw fileErrors.badRoot(root.path, `${pathOf(root.real)} is a pseudo file system of the kernel`);
   } finally {
-    place.close();
+    handle.close();
   }
 }

@@ -19,13 +19,18 @@ export interface WalkContext {
   readonly own: OwnFiles | undefined;
 }
 
-/** The place at a spot. The caller closes it. Throws `FILE_NOT_FOUND` or the system's own error. */
-export function walk(ground: WalkContext, spot: RootedPath, asked: string, links: 'follow' | 'reject'): PathHandle {
-  const { access, limits } = ground;
-  const start = begin(ground, spot, asked);
-  const trail: PathHandle[] = [start.place];
+/** Opens a path, step by step. The caller closes the handle. Throws `FILE_NOT_FOUND` or the system's own error. */
+export function walk(
+  context: WalkContext,
+  rootedPath: RootedPath,
+  requestedPath: string,
+  links: 'follow' | 'reject',
+): PathHandle {
+  const { access, limits } = context;
+  const start = begin(context, rootedPath, requestedPath);
+  const trail: PathHandle[] = [start.handle];
   let pending = start.names;
-  let root = spot.root;
+  let root = rootedPath.root;
   let hops = 0;
   try {
     while (pending.length > 0) {
@@ -34,16 +39,16 @@ export function walk(ground: WalkContext, spot: RootedPath, asked: string, links
       if (name === '..') {
         // Only a link's target can say this. We go back to the directory we came from and never ask the disk for
         // "..", which would answer with the new parent if the directory has been moved out of the root.
-        if (trail.length === 1) throw fileErrors.notFound(asked, 'outside');
+        if (trail.length === 1) throw fileErrors.notFound(requestedPath, 'outside');
         trail.pop()?.close();
         continue;
       }
-      if (!here.stats.isDirectory()) throw fileErrors.notFound(asked, 'missing');
-      if (trail.length > limits.maxDepth) throw fileErrors.notFound(asked, 'too-deep');
+      if (!here.stats.isDirectory()) throw fileErrors.notFound(requestedPath, 'missing');
+      if (trail.length > limits.maxDepth) throw fileErrors.notFound(requestedPath, 'too-deep');
       const next = access.step(here, name);
-      if (ground.own?.includes(here.stats, name, next.stats)) {
+      if (context.own?.includes(here.stats, name, next.stats)) {
         next.close();
-        throw fileErrors.notFound(asked, 'own');
+        throw fileErrors.notFound(requestedPath, 'own');
       }
       if (!next.stats.isSymbolicLink()) {
         trail.push(next);
@@ -52,32 +57,36 @@ export function walk(ground: WalkContext, spot: RootedPath, asked: string, links
       next.close();
       // A file root shows one file and not its neighbours: no link may lead from it to them.
       if (links === 'reject' || root.kind === 'file' || ++hops > limits.maxLinkHops) {
-        throw fileErrors.notFound(asked, 'link');
+        throw fileErrors.notFound(requestedPath, 'link');
       }
       const target = readlinkSync(`${here.path}/${name}`);
       const names = segmentsOf(target).filter((part) => part !== '.');
       if (isAbsolute(target)) {
-        const inside = names.includes('..') ? undefined : findRootedPath(ground.roots, names);
-        if (inside === undefined) throw fileErrors.notFound(asked, 'outside');
+        const inside = names.includes('..') ? undefined : findRootedPath(context.roots, names);
+        if (inside === undefined) throw fileErrors.notFound(requestedPath, 'outside');
         root = inside.root;
-        const again = begin(ground, inside, asked);
-        for (const place of trail.splice(0, trail.length, again.place)) place.close();
+        const again = begin(context, inside, requestedPath);
+        for (const handle of trail.splice(0, trail.length, again.handle)) handle.close();
         pending = [...pending, ...again.names];
       } else {
         pending.push(...names.reverse());
       }
-      if (pending.length > limits.maxDepth * 2) throw fileErrors.notFound(asked, 'too-deep');
+      if (pending.length > limits.maxDepth * 2) throw fileErrors.notFound(requestedPath, 'too-deep');
     }
     return trail.pop() as PathHandle;
   } finally {
-    for (const place of trail) place.close();
+    for (const handle of trail) handle.close();
   }
 }
 
 /** Holds the directory of a root; `names` are those still to walk, last first. */
-function begin(ground: WalkContext, spot: RootedPath, asked: string): { place: PathHandle; names: string[] } {
-  const place = ground.access.enter(spot.root.realDirectory);
-  if (place === undefined) throw fileErrors.notFound(asked, 'moved');
-  const names = spot.root.fileName === undefined ? [...spot.segments] : [spot.root.fileName];
-  return { place, names: names.reverse() };
+function begin(
+  context: WalkContext,
+  rootedPath: RootedPath,
+  requestedPath: string,
+): { handle: PathHandle; names: string[] } {
+  const handle = context.access.enter(rootedPath.root.realDirectory);
+  if (handle === undefined) throw fileErrors.notFound(requestedPath, 'moved');
+  const names = rootedPath.root.fileName === undefined ? [...rootedPath.segments] : [rootedPath.root.fileName];
+  return { handle, names: names.reverse() };
 }

@@ -32,16 +32,17 @@ export async function writeInto(
   directory: PathHandle,
   name: string,
   data: Uint8Array,
-  asked: string,
+  requestedPath: string,
   options: WriteIntoOptions,
 ): Promise<{ readonly created: boolean }> {
   const target = `${directory.path}/${name}`;
   const previous = existing(target);
-  if (options.own?.includes(directory.stats, name, previous)) throw fileErrors.notFound(asked, 'own');
-  if (previous?.isDirectory()) throw fileErrors.wrongKind(asked, 'file');
+  if (options.own?.includes(directory.stats, name, previous)) throw fileErrors.notFound(requestedPath, 'own');
+  if (previous?.isDirectory()) throw fileErrors.wrongKind(requestedPath, 'file');
   // The rename would merely replace a link or a device, but the caller believed to be changing a file.
-  if (previous !== undefined && !previous.isFile()) throw fileErrors.special(asked, 'this is a link, device or pipe');
-  if (!access.confirm(directory)) throw fileErrors.notFound(asked, 'moved');
+  if (previous !== undefined && !previous.isFile())
+    throw fileErrors.special(requestedPath, 'this is a link, device or pipe');
+  if (!access.confirm(directory)) throw fileErrors.notFound(requestedPath, 'moved');
 
   const temporary = `${directory.path}/.${randomBytes(12).toString('hex')}.tmp`;
   const fd = await openAsync(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, options.mode ?? 0o666);
@@ -57,10 +58,10 @@ export async function writeInto(
     } finally {
       await closeAsync(fd);
     }
-    if (!access.confirm(directory)) throw fileErrors.notFound(asked, 'moved');
+    if (!access.confirm(directory)) throw fileErrors.notFound(requestedPath, 'moved');
     options.signal?.throwIfAborted();
     const { expected } = options;
-    if (expected !== undefined && !isSameVersion(expected, existing(target))) throw fileErrors.changed(asked);
+    if (expected !== undefined && !isSameVersion(expected, existing(target))) throw fileErrors.changed(requestedPath);
     // Synchronous: no other write of this process comes between the comparison and the rename.
     renameSync(temporary, target);
   } catch (error) {
