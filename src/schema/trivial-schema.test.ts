@@ -40,7 +40,7 @@ test.each<[string, unknown]>([
   expect(isTrivialSchema(schema)).toBe(false);
 });
 
-test('a circular schema is not looked at for ever', () => {
+test('a circular schema is not looked at forever', () => {
   const circle: { [key: string]: unknown } = { type: 'object' };
   circle['properties'] = { again: circle };
   expect(isTrivialSchema(circle)).toBe(false);

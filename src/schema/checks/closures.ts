@@ -19,10 +19,10 @@ export function buildCheck(root: Plan): Check {
   const targets = new Map<Plan, Check>();
   const build: Build = (plan) => {
     if (plan.never) return (_value, _depth, log) => log?.add('is not allowed') ?? false;
-    const gates = [...gatesOf(plan)];
+    const basic = [...basicChecksOf(plan)];
     const checks = [...checksOf(plan, build)];
     if (plan.ref !== undefined) checks.unshift(follow(plan.ref));
-    return inOrder(gates, checks);
+    return inOrder(basic, checks);
   };
   const follow = (ref: Ref): Check => {
     const { target } = ref;
@@ -39,8 +39,8 @@ export function buildCheck(root: Plan): Check {
   return build(root);
 }
 
-/** Past a closed gate nothing else is worth saying: a number has no length to complain of. */
-function* gatesOf(plan: Plan): Iterable<Check> {
+/** Checked first: if one of them fails, the others would only confuse, because a number has no length. */
+function* basicChecksOf(plan: Plan): Iterable<Check> {
   if (plan.types !== anyType) yield checkType(plan.types);
   for (const choices of plan.choices) yield checkChoice(choices);
 }
@@ -57,12 +57,12 @@ function* checksOf(plan: Plan, build: Build): Iterable<Check> {
   if (plan.conditional !== undefined) yield checkConditional(plan.conditional, build);
 }
 
-function inOrder(gates: readonly Check[], checks: readonly Check[]): Check {
-  const [only] = [...gates, ...checks];
+function inOrder(basic: readonly Check[], checks: readonly Check[]): Check {
+  const [only] = [...basic, ...checks];
   if (only === undefined) return () => true;
-  if (gates.length + checks.length === 1) return only;
+  if (basic.length + checks.length === 1) return only;
   return (value, depth, log) => {
-    for (const gate of gates) if (!gate(value, depth, log)) return false;
+    for (const check of basic) if (!check(value, depth, log)) return false;
     let ok = true;
     for (const check of checks) {
       if (check(value, depth, log)) continue;
