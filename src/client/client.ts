@@ -64,7 +64,7 @@ const taskNotifications = ['notifications/tasks/status', 'notifications/tasks'];
 /** A connection to a server. Made by `connect`. */
 export class Client {
   readonly #parts: ClientParts;
-  readonly #kit: FeatureContext & { latest: ClientConnection };
+  readonly #context: FeatureContext & { latest: ClientConnection };
   readonly #tools: Tools;
   readonly #tasks: Tasks;
   readonly #resources: Resources;
@@ -86,37 +86,37 @@ export class Client {
       onLost: (lost, error) => this.#lost(lost, error),
       onRestored: (restored) => this.#restored(restored),
     });
-    this.#kit = { caller, cache, limits, logger, latest: connection };
+    this.#context = { caller, cache, limits, logger, latest: connection };
     const { validateOutput = true, validateArguments = false } = options;
     const onTask = (call: OutgoingCall, created: JsonObject): Promise<unknown> => this.#tasks.finish(call, created);
-    this.#tools = new Tools(this.#kit, { validateOutput, validateArguments }, onTask);
-    this.#tasks = new Tasks(this.#kit, inputs, this.#tools);
-    this.#resources = new Resources(this.#kit);
-    this.#prompts = new Prompts(this.#kit);
-    this.#logging = new Logging(this.#kit, options.onLog !== undefined);
+    this.#tools = new Tools(this.#context, { validateOutput, validateArguments }, onTask);
+    this.#tasks = new Tasks(this.#context, inputs, this.#tools);
+    this.#resources = new Resources(this.#context);
+    this.#prompts = new Prompts(this.#context);
+    this.#logging = new Logging(this.#context, options.onLog !== undefined);
     this.#logging.opened(connection);
-    this.#subscriptions = new Subscriptions(this.#kit);
+    this.#subscriptions = new Subscriptions(this.#context);
   }
 
   // What is known about the other side.
 
   /** The negotiated revision. */
   get revision(): string {
-    return this.#kit.latest.codec?.date ?? '';
+    return this.#context.latest.codec?.date ?? '';
   }
 
   /** How the server is reached: `stdio`, `http`, `sse`, `websocket`, `memory`. */
   get transport(): string {
-    return this.#kit.latest.transport.kind;
+    return this.#context.latest.transport.kind;
   }
 
   /** Name and version that the server reports. Unverified. */
   get serverInfo(): Implementation | undefined {
-    return this.#kit.latest.facts?.serverInfo;
+    return this.#context.latest.facts?.serverInfo;
   }
 
   get capabilities(): Capabilities {
-    return this.#kit.latest.facts?.capabilities ?? {};
+    return this.#context.latest.facts?.capabilities ?? {};
   }
 
   /** Whether the server declares that it announces changes of a list. */
@@ -128,32 +128,32 @@ export class Client {
   /** Whether the server offers a method of the protocol, as far as it says so. */
   offers(method: string): boolean {
     const row = methodRow(method);
-    return row !== undefined && offers(this.#kit, row);
+    return row !== undefined && offers(this.#context, row);
   }
 
   /** Whether changes are only sent to subscriptions. */
   get mustListen(): boolean {
-    return this.#kit.latest.codec?.requests.has(methods.listen.name) === true;
+    return this.#context.latest.codec?.requests.has(methods.listen.name) === true;
   }
 
   /** The server's instructions. */
   get instructions(): string | undefined {
-    return this.#kit.latest.facts?.instructions;
+    return this.#context.latest.facts?.instructions;
   }
 
   /** The last 64 KiB the server's process wrote to stderr; empty where there is no process. */
   get stderr(): string {
-    return this.#kit.latest.transport.stderr ?? '';
+    return this.#context.latest.transport.stderr ?? '';
   }
 
   /** The id of the server's process, where this client started one. */
   get pid(): number | undefined {
-    return this.#kit.latest.transport.pid;
+    return this.#context.latest.transport.pid;
   }
 
   /** How many messages the current connection has received: whether anything arrives at all. */
   get received(): number {
-    return this.#kit.latest.received;
+    return this.#context.latest.received;
   }
 
   // Tools.
@@ -238,14 +238,14 @@ export class Client {
   }
 
   complete(request: CompletionRequest, options?: CallOptions): Promise<Completion> {
-    return complete(this.#kit, request, options);
+    return complete(this.#context, request, options);
   }
 
   // The connection itself.
 
   /** Checks that the server responds. */
   ping(options?: CallOptions): Promise<void> {
-    return ping(this.#kit, options);
+    return ping(this.#context, options);
   }
 
   /** How important a log message must be to be sent to us. */
@@ -256,23 +256,25 @@ export class Client {
   /** Replaces the folders given as `handlers.roots`, and notifies the server where the revision has that. */
   setRoots(roots: readonly Root[]): void {
     this.#parts.inputs.setRoots(roots);
-    announceRoots(this.#kit);
+    announceRoots(this.#context);
   }
 
   /** Notifies the server, where the revision has that, that `handlers.roots` would return something else now. */
   rootsChanged(): void {
-    announceRoots(this.#kit);
+    announceRoots(this.#context);
   }
 
   /** Sends a request of an extension. */
   request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject> {
     const fields = params === undefined ? '' : JSON.stringify(params).slice(1, -1);
-    return this.#kit.caller.start<JsonObject>(new OutgoingCall({ name: method }, fields, (result) => result, options));
+    return this.#context.caller.start<JsonObject>(
+      new OutgoingCall({ name: method }, fields, (result) => result, options),
+    );
   }
 
   /** Sends a notification of an extension. */
   notify(method: string, params?: JsonObject): void {
-    this.#kit.latest.notifyOther(method, params);
+    this.#context.latest.notifyOther(method, params);
   }
 
   /**
@@ -280,7 +282,7 @@ export class Client {
    * the server may take to end by itself, and again after SIGTERM. Default: `closeGraceMs`.
    */
   async close({ graceMs }: { readonly graceMs?: number | undefined } = {}): Promise<void> {
-    const { caller, cache } = this.#kit;
+    const { caller, cache } = this.#context;
     if (caller.closed) return caller.close(graceMs);
     const closing = caller.close(graceMs);
     this.#subscriptions.close();
@@ -341,7 +343,7 @@ export class Client {
   }
 
   #changed(kind: keyof typeof staleBy | 'resource', params: JsonObject, standing: OutgoingCall | undefined): void {
-    const { cache } = this.#kit;
+    const { cache } = this.#context;
     if (kind === 'resource') {
       const { uri } = params;
       if (typeof uri !== 'string') return;
@@ -356,14 +358,14 @@ export class Client {
   }
 
   #lost(connection: ClientConnection, error: ClientError): void {
-    const { caller } = this.#kit;
+    const { caller } = this.#context;
     if (caller.closed || connection !== caller.connection) return;
     this.#parts.logger.warn('the connection was lost', { server: this.#parts.address, error: error.message });
     this.#notifyState('lost', error);
   }
 
   #restored(connection: ClientConnection): void {
-    this.#kit.latest = connection;
+    this.#context.latest = connection;
     this.#logging.restored(connection);
     this.#notifyState('restored');
   }

@@ -74,11 +74,11 @@ export type AuthErrorCode =
 export const authErrors = {
   configuration: (why: string) => new AuthError('configuration', `Authorization is misconfigured: ${why}`),
   insecureUrl: (what: string, url: string, why: string) =>
-    new AuthError('insecure-url', `Refusing ${what} ${quote(url)}: ${why}`),
+    new AuthError('insecure-url', `Cannot use ${what} ${quote(url)}: ${why}`),
   privateAddress: (what: string, url: string) =>
     new AuthError(
       'private-address',
-      `Refusing ${what} ${quote(url)}: the server points into a network that is closer to this machine than the server itself. Set allowPrivateNetwork if that is intended`,
+      `Cannot use ${what} ${quote(url)}: the server points into a network that is closer to this machine than the server itself. Set allowPrivateNetwork if that is intended`,
     ),
   unreachable: (what: string, url: string, why: string, cause?: unknown) =>
     new AuthError('unreachable', `Could not get ${what} from ${quote(url)}: ${clean(why)}`, { tried: [url], cause }),
@@ -220,7 +220,7 @@ export const authErrors = {
   dpopUnbound: (issuer: string) =>
     new AuthError('dpop-unbound', `${quote(issuer)} issued a token that is not bound to our DPoP key; it is not used`),
   storeUnsafe: (path: string, why: string) =>
-    new AuthError('store-unsafe', `Refusing the credential store ${path}: ${why}`),
+    new AuthError('store-unsafe', `Cannot use the credential store ${path}: ${why}`),
   storeCorrupt: (path: string, kept: string, cause?: unknown) =>
     new AuthError(
       'store-corrupt',

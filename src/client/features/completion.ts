@@ -18,16 +18,16 @@ export interface CompletionRequest {
 
 /** Requests suggestions. */
 export async function complete(
-  kit: FeatureContext,
+  context: FeatureContext,
   request: CompletionRequest,
   options?: CallOptions,
 ): Promise<Completion> {
-  requireOffered(kit, methods.complete);
-  const { ref, argument, context } = request;
-  const params = { ref, argument, ...(context === undefined ? {} : { context: { arguments: context } }) };
+  requireOffered(context, methods.complete);
+  const { ref, argument, context: known } = request;
+  const params = { ref, argument, ...(known === undefined ? {} : { context: { arguments: known } }) };
   const call = new OutgoingCall(methods.complete, JSON.stringify(params).slice(1, -1), toCompletion, options);
   call.idempotent = true;
-  return kit.caller.start<Completion>(call);
+  return context.caller.start<Completion>(call);
 }
 
 function toCompletion({ completion }: JsonObject): Completion {

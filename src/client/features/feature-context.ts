@@ -50,9 +50,9 @@ export function requestsTasks({ latest }: FeatureContext): boolean {
 }
 
 /** Throws unless the server offers a method. */
-export function requireOffered(kit: FeatureContext, row: MethodRow): void {
-  if (offers(kit, row)) return;
-  const { codec } = kit.latest;
+export function requireOffered(context: FeatureContext, row: MethodRow): void {
+  if (offers(context, row)) return;
+  const { codec } = context.latest;
   if (codec !== undefined && !codec.requests.has(row.name)) {
     throw clientErrors.notInRevision(row.name, codec.date);
   }

@@ -27,28 +27,28 @@ export type ItemCheck<T> = (item: T) => string | undefined;
 
 /** Reads one kind of list. */
 export class ListReader<T> {
-  readonly #kit: FeatureContext;
+  readonly #context: FeatureContext;
   readonly #kind: ListRow;
-  readonly #sieve: ItemCheck<T>;
+  readonly #check: ItemCheck<T>;
 
-  constructor(kit: FeatureContext, kind: ListRow, sieve: ItemCheck<T> = () => undefined) {
-    this.#kit = kit;
+  constructor(context: FeatureContext, kind: ListRow, check: ItemCheck<T> = () => undefined) {
+    this.#context = context;
     this.#kind = kind;
-    this.#sieve = sieve;
+    this.#check = check;
   }
 
   /** One page; the first without a cursor. */
   async page(cursor?: string, options: ReadOptions = {}): Promise<Page<T>> {
     const { row } = this.#kind;
-    const { cache, caller } = this.#kit;
-    if (!offers(this.#kit, row)) return { items: [] };
+    const { cache, caller } = this.#context;
+    if (!offers(this.#context, row)) return { items: [] };
     const key = cursor === undefined ? '' : `cursor ${cursor}`;
     const { cache: use = 'use' } = options;
     if (use === 'use') {
       const known = cache?.get(row.name, key) as Page<T> | undefined;
       if (known !== undefined) {
         // Another client may have fetched it; this one has not examined its items yet.
-        for (const item of known.items) this.#sieve(item);
+        for (const item of known.items) this.#check(item);
         return known;
       }
     }
@@ -76,7 +76,7 @@ export class ListReader<T> {
     } catch (error) {
       // A cursor may go stale between two pages, above all one from the cache: once more, from the beginning.
       if (!(error instanceof StaleCursor)) throw error;
-      this.#kit.cache?.drop(this.#kind.row.name);
+      this.#context.cache?.drop(this.#kind.row.name);
       const afresh = { ...options, cache: options.cache === 'bypass' ? 'bypass' : 'refresh' } as const;
       return this.#collect(afresh).catch((again: unknown) => {
         throw again instanceof StaleCursor ? again.cause : again;
@@ -86,7 +86,7 @@ export class ListReader<T> {
 
   async #collect(options: ReadOptions): Promise<T[]> {
     const { row } = this.#kind;
-    const { limits } = this.#kit;
+    const { limits } = this.#context;
     const { maxPages } = limits;
     const items: T[] = [];
     const seen = new Set<string>();
@@ -94,7 +94,7 @@ export class ListReader<T> {
     const until = performance.now() + Math.max(maxTimeoutMs, timeoutMs);
     let cursor: string | undefined;
     for (let pages = 0; pages < maxPages; pages++) {
-      // A thousand pages, each just within its time limit, must not take for ever.
+      // A thousand pages, each just within its time limit, must not take forever.
       const leftMs = Math.max(until - performance.now(), 1);
       const inTime = { ...options, timeoutMs: Math.min(timeoutMs, leftMs), maxTimeoutMs: leftMs };
       const page: Page<T> = await this.page(cursor, inTime).catch((error: unknown) => {
@@ -126,10 +126,10 @@ export class ListReader<T> {
   #isUseful(item: unknown): item is T {
     const { row, strings } = this.#kind;
     const missing = isObject(item) ? strings.find((name) => typeof item[name] !== 'string') : 'everything';
-    const why = missing === undefined ? this.#sieve(item as T) : `${missing} is missing`;
+    const why = missing === undefined ? this.#check(item as T) : `${missing} is missing`;
     if (why === undefined) return true;
     const name = isObject(item) ? item['name'] : undefined;
-    this.#kit.logger.warn(`left out an item of ${row.name}`, { name, why });
+    this.#context.logger.warn(`left out an item of ${row.name}`, { name, why });
     return false;
   }
 }

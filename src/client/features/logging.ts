@@ -15,12 +15,12 @@ const defaultRequestLevel: LogLevel = 'info';
 
 /** The level of one client. */
 export class Logging {
-  readonly #kit: FeatureContext;
+  readonly #context: FeatureContext;
   readonly #hasHandler: boolean;
   #level: LogLevel | undefined;
 
-  constructor(kit: FeatureContext, hasHandler: boolean) {
-    this.#kit = kit;
+  constructor(context: FeatureContext, hasHandler: boolean) {
+    this.#context = context;
     this.#hasHandler = hasHandler;
   }
 
@@ -34,7 +34,7 @@ export class Logging {
     if (!logLevels.includes(level)) {
       throw clientErrors.configuration(`Unknown log level ${JSON.stringify(level)}; one of ${logLevels.join(', ')}`);
     }
-    const connection = await this.#kit.caller.ready();
+    const connection = await this.#context.caller.ready();
     if (hasSessionLevel(connection)) await this.#send(level, options);
     this.#level = level;
     connection.logLevel = level;
@@ -45,15 +45,15 @@ export class Logging {
     this.opened(connection);
     if (this.#level === undefined || !hasSessionLevel(connection)) return;
     this.#send(this.#level).catch((error: unknown) => {
-      this.#kit.logger.warn('the log level could not be set again', { error });
+      this.#context.logger.warn('the log level could not be set again', { error });
     });
   }
 
   async #send(level: LogLevel, options?: CallOptions): Promise<void> {
-    requireOffered(this.#kit, methods.setLevel);
+    requireOffered(this.#context, methods.setLevel);
     const call = new OutgoingCall(methods.setLevel, `"level":"${level}"`, () => undefined, options);
     call.idempotent = true;
-    await this.#kit.caller.start(call);
+    await this.#context.caller.start(call);
   }
 }
 

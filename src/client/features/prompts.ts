@@ -10,21 +10,21 @@ import { ListReader } from './lists.ts';
 
 /** The prompts of one server. */
 export class Prompts {
-  readonly #kit: FeatureContext;
+  readonly #context: FeatureContext;
   readonly lists: ListReader<Prompt>;
 
-  constructor(kit: FeatureContext) {
-    this.#kit = kit;
-    this.lists = new ListReader<Prompt>(kit, { row: methods.listPrompts, key: 'prompts', strings: ['name'] });
+  constructor(context: FeatureContext) {
+    this.#context = context;
+    this.lists = new ListReader<Prompt>(context, { row: methods.listPrompts, key: 'prompts', strings: ['name'] });
   }
 
   async get(name: string, args?: Readonly<Record<string, string>>, options?: CallOptions): Promise<PromptResult> {
-    requireOffered(this.#kit, methods.getPrompt);
+    requireOffered(this.#context, methods.getPrompt);
     const given = args === undefined ? '' : `,"arguments":${JSON.stringify(args)}`;
     const call = new OutgoingCall(methods.getPrompt, `"name":${JSON.stringify(name)}${given}`, toPromptResult, options);
     call.addressed = { name };
     call.idempotent = true;
-    return this.#kit.caller.start<PromptResult>(call);
+    return this.#context.caller.start<PromptResult>(call);
   }
 }
 

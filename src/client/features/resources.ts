@@ -11,18 +11,18 @@ import { ListReader } from './lists.ts';
 
 /** The resources of one server. */
 export class Resources {
-  readonly #kit: FeatureContext;
+  readonly #context: FeatureContext;
   readonly lists: ListReader<Resource>;
   readonly templates: ListReader<ResourceTemplate>;
 
-  constructor(kit: FeatureContext) {
-    this.#kit = kit;
-    this.lists = new ListReader<Resource>(kit, {
+  constructor(context: FeatureContext) {
+    this.#context = context;
+    this.lists = new ListReader<Resource>(context, {
       row: methods.listResources,
       key: 'resources',
       strings: ['uri', 'name'],
     });
-    this.templates = new ListReader<ResourceTemplate>(kit, {
+    this.templates = new ListReader<ResourceTemplate>(context, {
       row: methods.listResourceTemplates,
       key: 'resourceTemplates',
       strings: ['uriTemplate', 'name'],
@@ -31,8 +31,8 @@ export class Resources {
 
   async read(uri: string, options: ReadOptions = {}): Promise<ReadResult> {
     const row = methods.readResource;
-    requireOffered(this.#kit, row);
-    const { cache, caller } = this.#kit;
+    requireOffered(this.#context, row);
+    const { cache, caller } = this.#context;
     const { cache: use = 'use' } = options;
     if (use === 'use') {
       const known = cache?.get(row.name, uri);

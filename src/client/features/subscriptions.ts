@@ -37,17 +37,17 @@ const again = { maxAttempts: 10, baseDelayMs: 200, maxDelayMs: 10_000 };
 
 /** The subscriptions of one client. */
 export class Subscriptions {
-  readonly #kit: FeatureContext;
+  readonly #context: FeatureContext;
   readonly #open = new Set<ActiveSubscription>();
   readonly #turns = new KeyedMutex();
 
-  constructor(kit: FeatureContext) {
-    this.#kit = kit;
+  constructor(context: FeatureContext) {
+    this.#context = context;
   }
 
   /** Resolves when the server has agreed. */
   async watch(filter: WatchFilter, options: CallOptions = {}): Promise<Subscription> {
-    const watch = new ActiveSubscription(this.#kit, filter, options, this.#open, this.#turns);
+    const watch = new ActiveSubscription(this.#context, filter, options, this.#open, this.#turns);
     this.#open.add(watch);
     await watch.begin();
     return watch;
@@ -75,7 +75,7 @@ export class Subscriptions {
 
 class ActiveSubscription implements Subscription {
   readonly filter: WatchFilter;
-  readonly #kit: FeatureContext;
+  readonly #context: FeatureContext;
   readonly #options: CallOptions;
   readonly #all: Set<ActiveSubscription>;
   /** One request at a time about a resource: over HTTP two could overtake each other. */
@@ -87,13 +87,13 @@ class ActiveSubscription implements Subscription {
   #agreed: ((params: JsonObject) => void) | undefined;
 
   constructor(
-    kit: FeatureContext,
+    context: FeatureContext,
     filter: WatchFilter,
     options: CallOptions,
     all: Set<ActiveSubscription>,
     turns: KeyedMutex,
   ) {
-    this.#kit = kit;
+    this.#context = context;
     this.filter = filter;
     this.#options = options;
     this.#all = all;
@@ -154,10 +154,10 @@ class ActiveSubscription implements Subscription {
 
   /** Opens it on the current connection. The result settles when it is over there. */
   async #attach(): Promise<{ readonly over: Promise<unknown> }> {
-    const connection = await this.#kit.caller.ready();
+    const connection = await this.#context.caller.ready();
     if (connection.codec?.requests.has(methods.listen.name)) return this.#listen(connection);
     const { uris = [] } = this.filter;
-    if (uris.length > 0) requireOffered(this.#kit, methods.subscribe);
+    if (uris.length > 0) requireOffered(this.#context, methods.subscribe);
     await Promise.all(uris.map((uri) => this.#turns.run(uri, () => this.#request('subscribe', uri))));
     return { over: connection.ended };
   }
@@ -165,7 +165,7 @@ class ActiveSubscription implements Subscription {
   /** Unless another subscription needs it, or the connection is closed. */
   #unsubscribe(uri: string): Promise<void> {
     return this.#turns.run(uri, async () => {
-      const { connection } = this.#kit.caller;
+      const { connection } = this.#context.caller;
       const isWanted = [...this.#all].some(({ filter }) => filter.uris?.includes(uri));
       if (isWanted || connection === undefined || connection.over !== undefined) return;
       await this.#request('unsubscribe', uri);
@@ -176,7 +176,7 @@ class ActiveSubscription implements Subscription {
     const { timeoutMs } = this.#options;
     const call = new OutgoingCall(methods[verb], `"uri":${JSON.stringify(uri)}`, () => undefined, { timeoutMs });
     call.idempotent = true;
-    await this.#kit.caller.start(call);
+    await this.#context.caller.start(call);
   }
 
   async #listen(connection: ClientConnection): Promise<{ readonly over: Promise<unknown> }> {
@@ -192,7 +192,7 @@ class ActiveSubscription implements Subscription {
     const acknowledged = new Promise<JsonObject>((resolve) => {
       this.#agreed = resolve;
     });
-    const over = this.#kit.caller.start(call);
+    const over = this.#context.caller.start(call);
     // It may end before it is awaited.
     over.catch(() => {});
     const params = await Promise.race([acknowledged, over.then(() => undefined)]);
@@ -227,7 +227,7 @@ class ActiveSubscription implements Subscription {
       } catch (error) {
         current = undefined;
         if (signal.aborted) return;
-        if (this.#kit.caller.closed) return this.end();
+        if (this.#context.caller.closed) return this.end();
         if (!isTransient(error) || ++failures >= again.maxAttempts) return this.end(error);
       }
     }

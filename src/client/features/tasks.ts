@@ -33,14 +33,14 @@ export interface ClientTasks {
 
 /** The tasks of one client. */
 export class Tasks implements ClientTasks {
-  readonly #kit: FeatureContext;
+  readonly #context: FeatureContext;
   readonly #inputs: InputResponder;
   readonly #tools: Tools;
   #loading: Promise<TaskTracker> | undefined;
   #loaded: TaskTracker | undefined;
 
-  constructor(kit: FeatureContext, inputs: InputResponder, tools: Tools) {
-    this.#kit = kit;
+  constructor(context: FeatureContext, inputs: InputResponder, tools: Tools) {
+    this.#context = context;
     this.#inputs = inputs;
     this.#tools = tools;
   }
@@ -107,7 +107,7 @@ export class Tasks implements ClientTasks {
 
   #load(): Promise<TaskTracker> {
     this.#loading ??= import('../tasks/task-tracker.ts').then(({ TaskTracker }) => {
-      this.#loaded = new TaskTracker(this.#kit, this.#inputs);
+      this.#loaded = new TaskTracker(this.#context, this.#inputs);
       return this.#loaded;
     });
     return this.#loading;

@@ -30,7 +30,7 @@ const none: readonly HeaderParam[] = [];
 
 /** The tools of one server. */
 export class Tools {
-  readonly #kit: FeatureContext;
+  readonly #context: FeatureContext;
   readonly #settings: ToolSettings;
   /** Brings a call that became a task to its end. */
   readonly #onTask: (call: OutgoingCall, created: JsonObject) => Promise<unknown>;
@@ -40,15 +40,15 @@ export class Tools {
   #complete = false;
 
   constructor(
-    kit: FeatureContext,
+    context: FeatureContext,
     settings: ToolSettings,
     onTask: (call: OutgoingCall, created: JsonObject) => Promise<unknown>,
   ) {
-    this.#kit = kit;
+    this.#context = context;
     this.#settings = settings;
     this.#onTask = onTask;
     const kind = { row: methods.listTools, key: 'tools', strings: ['name'] } as const;
-    this.#lists = new ListReader<Tool>(kit, kind, (tool) => this.#remember(tool));
+    this.#lists = new ListReader<Tool>(context, kind, (tool) => this.#remember(tool));
   }
 
   page(cursor?: string, options?: ReadOptions): Promise<Page<Tool>> {
@@ -62,7 +62,8 @@ export class Tools {
   }
 
   call(name: string, args: JsonObject | undefined, options: ToolCallOptions | undefined): Promise<ToolResult> {
-    const mustKnow = !this.#complete && !this.#known.has(name) && options?.task !== 'never' && requestsTasks(this.#kit);
+    const mustKnow =
+      !this.#complete && !this.#known.has(name) && options?.task !== 'never' && requestsTasks(this.#context);
     if (mustKnow || this.#settings.validateArguments) return this.#callKnown(name, args, options);
     try {
       return this.#begin(name, args, options);
@@ -78,7 +79,7 @@ export class Tools {
     options: StartTaskOptions,
     onTask: (call: OutgoingCall, created: JsonObject) => T,
   ): Promise<T | ToolResult> {
-    const requested = requestsTasks(this.#kit);
+    const requested = requestsTasks(this.#context);
     if (requested || this.#settings.validateArguments) await this.#check(name, args);
     const call = this.#prepare(name, args, options);
     call.onTask = onTask;
@@ -87,7 +88,7 @@ export class Tools {
       if (tool !== undefined && !supportsTasks(tool)) throw clientErrors.notOffered(`tool "${name}" as a task`);
       call.requestTask(options.ttlMs);
     }
-    return this.#kit.caller.start<T | ToolResult>(call);
+    return this.#context.caller.start<T | ToolResult>(call);
   }
 
   /** The list is out of date: its headers and schemas must not be relied on. */
@@ -97,7 +98,7 @@ export class Tools {
   }
 
   #prepare(name: string, args: JsonObject | undefined, options: ToolCallOptions | undefined): OutgoingCall {
-    requireOffered(this.#kit, methods.callTool);
+    requireOffered(this.#context, methods.callTool);
     const known = this.#known.get(name);
     const given = options?.argumentsText;
     const text = given !== undefined ? onOneLine(given) : args === undefined ? undefined : argumentsText(name, args);
@@ -114,7 +115,7 @@ export class Tools {
     if (options?.task === 'never') call.withoutTasks = true;
     else call.onTask = this.#onTask;
     call.addressed = { name, headerParams: known?.headerParams ?? none, args: args ?? {} };
-    if (this.#kit.latest.mirrors) call.onHeaderMismatch = this.#refreshHeaders;
+    if (this.#context.latest.mirrors) call.onHeaderMismatch = this.#refreshHeaders;
     return call;
   }
 
@@ -131,14 +132,14 @@ export class Tools {
   #begin(name: string, args: JsonObject | undefined, options: ToolCallOptions | undefined): Promise<ToolResult> {
     const call = this.#prepare(name, args, options);
     const execution = this.#known.get(name)?.tool.execution;
-    if (execution !== undefined && requestsTasks(this.#kit)) {
+    if (execution !== undefined && requestsTasks(this.#context)) {
       const { taskSupport } = execution;
       const isPreferred = taskSupport === 'optional' && options?.task === 'prefer';
       if (isPreferred || (taskSupport === 'required' && options?.task !== 'never')) {
         call.requestTask(options?.taskTtlMs);
       }
     }
-    return this.#kit.caller.start<ToolResult>(call);
+    return this.#context.caller.start<ToolResult>(call);
   }
 
   /** Fetches the list where the tool is not known, and validates the arguments if that is wanted. */
@@ -169,7 +170,7 @@ export class Tools {
   #remember(tool: Tool): string | undefined {
     const { inputSchema } = tool;
     if (!isObject(inputSchema)) return 'inputSchema is missing';
-    const params = this.#kit.latest.mirrors ? headerParams(inputSchema) : none;
+    const params = this.#context.latest.mirrors ? headerParams(inputSchema) : none;
     // Calling it would send unpredictable headers (2026-07-28, Transports, "x-mcp-header").
     if (typeof params === 'string') {
       this.#known.delete(tool.name);
@@ -223,7 +224,7 @@ export class Tools {
   /** A schema that cannot be used is the server's error; calls need not fail for it. Logged once. */
   #ignoreSchema(known: KnownTool, direction: 'input' | 'output', error: unknown): void {
     const { name } = known.tool;
-    this.#kit.logger.warn(`the ${direction} schema of a tool cannot be used`, { tool: name, error });
+    this.#context.logger.warn(`the ${direction} schema of a tool cannot be used`, { tool: name, error });
     known[direction] = false;
   }
 }

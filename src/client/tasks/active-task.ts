@@ -21,12 +21,12 @@ import { listenToTask } from './task-stream.ts';
 const listenAfterMs = 2_000;
 /** How long a server may be unreachable after the task may have been deleted. */
 const graceMs = 60_000;
-/** How long a server may be unreachable if it keeps the task for ever. Stops a wait that cannot end. */
+/** How long a server may be unreachable if it keeps the task forever. Stops a wait that cannot end. */
 const maxUnreachableMs = 3_600_000;
 
 /** What tasks of one client share. */
 export interface TaskSharing {
-  readonly kit: FeatureContext;
+  readonly context: FeatureContext;
   readonly requests: TaskRequests;
   readonly inputs: InputResponder;
   /** Followed tasks by id, for notifications. */
@@ -231,7 +231,7 @@ export class ActiveTask implements TaskHandle {
       try {
         listener(this);
       } catch (error) {
-        this.#shared.kit.logger.error('a listener of a task failed', { task: this.id, error });
+        this.#shared.context.logger.error('a listener of a task failed', { task: this.id, error });
       }
     }
   }
@@ -266,7 +266,7 @@ export class ActiveTask implements TaskHandle {
     const shared = this.#shared;
     this.#stream = 'opening';
     shared.streams--;
-    void listenToTask(shared.kit, this.id, signal).then(async (stream) => {
+    void listenToTask(shared.context, this.id, signal).then(async (stream) => {
       this.#stream = stream === undefined ? 'unavailable' : 'open';
       this.#pause.wake();
       await stream?.over;

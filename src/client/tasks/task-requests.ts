@@ -28,15 +28,15 @@ const unlimited = { timeoutMs: Number.POSITIVE_INFINITY, maxTimeoutMs: Number.PO
 
 /** The task methods of one server. */
 export class TaskRequests {
-  readonly #kit: FeatureContext;
+  readonly #context: FeatureContext;
 
-  constructor(kit: FeatureContext) {
-    this.#kit = kit;
+  constructor(context: FeatureContext) {
+    this.#context = context;
   }
 
   /** The codec of the current connection: after a reconnect it may be another one. */
   get codec(): ClientCodec & { readonly tasks: TaskDialect } {
-    const { codec } = this.#kit.latest;
+    const { codec } = this.#context.latest;
     if (codec?.tasks === undefined) throw clientErrors.notInRevision(methods.getTask.name, codec?.date ?? '');
     return codec as ClientCodec & { readonly tasks: TaskDialect };
   }
@@ -45,7 +45,7 @@ export class TaskRequests {
   require(what?: 'list' | 'cancel'): void {
     const { tasks, date } = this.codec;
     if (what === 'list' && tasks === 'server-directed') throw clientErrors.notInRevision(methods.listTasks.name, date);
-    if (offersTasks(this.#kit.latest.facts?.capabilities ?? {}, tasks, what)) return;
+    if (offersTasks(this.#context.latest.facts?.capabilities ?? {}, tasks, what)) return;
     throw clientErrors.notOffered(what === undefined ? 'tasks' : `tasks/${what}`);
   }
 
@@ -55,7 +55,7 @@ export class TaskRequests {
 
   /** The params of a notification; undefined if they are not valid. */
   notified(params: JsonObject): DecodedTask | undefined {
-    const { codec } = this.#kit.latest;
+    const { codec } = this.#context.latest;
     const task = codec?.tasks === undefined ? undefined : decodeTask(params, codec.tasks);
     return typeof task === 'string' ? undefined : task;
   }
@@ -96,7 +96,7 @@ export class TaskRequests {
     const decode = (result: JsonObject): unknown => valid(methods.listTasks, decodeTaskPage(result, this.codec.tasks));
     const call = new OutgoingCall(methods.listTasks, fields, decode, options);
     call.idempotent = true;
-    return this.#kit.caller.start<Page<TaskState>>(call);
+    return this.#context.caller.start<Page<TaskState>>(call);
   }
 
   /** Repeats a request while only the network fails, until a time on the clock of `performance.now`. */
@@ -112,7 +112,7 @@ export class TaskRequests {
   }
 
   #mayPass(error: unknown): boolean {
-    const { caller } = this.#kit;
+    const { caller } = this.#context;
     if (!(error instanceof ClientError) || caller.closed) return false;
     if (retryAfterMs(error) > 0) return true;
     const isPassing = transience(error) !== undefined || passingCodes.includes(error.code);
@@ -131,7 +131,7 @@ export class TaskRequests {
     // Repeating any of them does no harm: responses to answered input requests are ignored.
     call.idempotent = true;
     try {
-      return await this.#kit.caller.start<T>(call);
+      return await this.#context.caller.start<T>(call);
     } catch (error) {
       throw row !== methods.cancelTask && isUnknownTask(error) ? clientErrors.taskGone(id, error.serverError) : error;
     }

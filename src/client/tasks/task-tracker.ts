@@ -21,8 +21,8 @@ const maxTimerMs = 2 ** 31 - 1;
 export class TaskTracker {
   readonly #shared: TaskSharing;
 
-  constructor(kit: FeatureContext, inputs: InputResponder) {
-    this.#shared = { kit, inputs, requests: new TaskRequests(kit), followed: new Map(), streams: maxStreams };
+  constructor(context: FeatureContext, inputs: InputResponder) {
+    this.#shared = { context, inputs, requests: new TaskRequests(context), followed: new Map(), streams: maxStreams };
   }
 
   /** Throws unless the server declares tasks. */
@@ -48,7 +48,7 @@ export class TaskTracker {
   }
 
   async list(options: CallOptions): Promise<TaskState[]> {
-    const { requests, kit } = this.#shared;
+    const { requests, context } = this.#shared;
     requests.require('list');
     const tasks: TaskState[] = [];
     const seen = new Set<string>();
@@ -60,8 +60,8 @@ export class TaskTracker {
       if (cursor !== undefined && seen.has(cursor)) {
         throw clientErrors.invalidResult('tasks/list', 'its pages go in a circle');
       }
-      if (seen.size >= kit.limits.maxPages) {
-        throw clientErrors.invalidResult('tasks/list', `it has more than ${kit.limits.maxPages} pages`);
+      if (seen.size >= context.limits.maxPages) {
+        throw clientErrors.invalidResult('tasks/list', `it has more than ${context.limits.maxPages} pages`);
       }
       if (cursor !== undefined) seen.add(cursor);
     } while (cursor !== undefined);
@@ -80,15 +80,15 @@ export class TaskTracker {
 
   /** The client was closed: nothing is followed any more. The tasks go on. */
   close(): void {
-    const { followed, kit } = this.#shared;
-    const error = clientErrors.closed(kit.latest.transport.address);
+    const { followed, context } = this.#shared;
+    const error = clientErrors.closed(context.latest.transport.address);
     for (const tasks of [...followed.values()]) for (const each of [...tasks]) each.end(error);
   }
 
   /** Cancels a task whose call has failed already. */
   cancel(task: TaskHandle): void {
     task.cancel().catch((error: unknown) => {
-      this.#shared.kit.logger.warn('a task could not be cancelled', { task: task.id, error });
+      this.#shared.context.logger.warn('a task could not be cancelled', { task: task.id, error });
     });
   }
 

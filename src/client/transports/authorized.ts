@@ -19,7 +19,7 @@ export interface AuthorizedRequest<R> {
   discard(response: R): unknown;
 }
 
-/** Time limits are paused no longer than this: an authorizer that never settles must not stop them for ever. */
+/** Time limits are paused no longer than this: an authorizer that never settles must not stop them forever. */
 const maxHoldMs = 10 * 60_000;
 
 /** Sends until there is a response or a final rejection. */

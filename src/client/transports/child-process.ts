@@ -48,7 +48,7 @@ export class ChildServer {
     this.#exited = new Promise((resolve) => child.once('exit', () => resolve()));
     this.ended = new Promise((resolve) => {
       child.once('close', (code, signal) => resolve(describe(code, signal)));
-      // Something it started may have left its group and hold its pipes for ever.
+      // Something it started may have left its group and hold its pipes forever.
       child.once('exit', (code, signal) => setTimeout(() => resolve(describe(code, signal)), pipesMs).unref());
     });
     child.on('error', () => {}); // A signal that could not be sent: the next step of ending follows anyway.
