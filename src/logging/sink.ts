@@ -1,5 +1,5 @@
 // Writes log text without ever blocking the process. Many clients start a server and never read its stderr; the pipe holds
-// 64 KiB, and a logger that blocks there would stop the server for ever.
+// 64 KiB, and a logger that blocks there would stop the server forever.
 
 import type { Writable } from 'node:stream';
 

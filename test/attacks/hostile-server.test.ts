@@ -1,4 +1,4 @@
-// Servers that try to keep a client busy for ever. Time limits and signals hold whatever they do, and nothing is left
+// Servers that try to keep a client busy forever. Time limits and signals hold whatever they do, and nothing is left
 // running: through the library, and through the program as it was built. They mostly wait, so they run concurrently.
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -13,7 +13,7 @@ const transports: [string, readonly string[]][] = [
   ['HTTP', ['--http', '--port', '0']],
 ];
 
-/** Folders that cannot be made. On Linux, Node 20 tries the first two for ever when asked to make all parents. */
+/** Folders that cannot be made. On Linux, Node 20 tries the first two forever when asked to make all parents. */
 const impossible = process.platform === 'linux' ? ['/proc/nope', '/proc/nope/deeper', '/proc/self/status/x'] : [];
 
 /** The start is the same for all profiles: everything with one of them; by default with the others one transport and one case each. */

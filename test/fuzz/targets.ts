@@ -292,7 +292,7 @@ function exchange(port: number, request: Buffer): Promise<string | undefined> {
     socket.on('data', (chunk) => {
       received += chunk.toString('latin1');
       clearTimeout(quiet);
-      // An event stream may stay open for ever; what was received so far is checked.
+      // An event stream may stay open forever; what was received so far is checked.
       if (/content-type: text\/event-stream/i.test(received)) quiet = setTimeout(() => finish(undefined), 60);
     });
     socket.on('close', () => finish(undefined));

@@ -98,7 +98,7 @@ export interface TaskLimits {
   readonly maxRecordedLength: number;
   /** Requests that wait for the result of one task; stops a caller from holding connections without end. */
   readonly maxWaiting: number;
-  /** The longest time that a client may request for storing a task; 0: tasks may be stored for ever. */
+  /** The longest time that a client may request for storing a task; 0: tasks may be stored forever. */
   readonly maxTtlMs: number;
   /** How long a handler may take to end after its task was cancelled. */
   readonly cancelGraceMs: number;

@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import { type HttpProxy, ProxyError, portOf, withoutBrackets } from './environment.ts';
 
-/** Stops a proxy that accepts a connection and never responds from holding a request for ever. */
+/** Stops a proxy that accepts a connection and never responds from holding a request forever. */
 const connectMs = 30_000;
 
 /** Node ignores the socket if there is an error. */

@@ -101,7 +101,7 @@ test('many waiters break a stale lock and still enter one by one', async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('a breaker that was left behind does not block for ever', async () => {
+test('a breaker that was left behind does not block forever', async () => {
   await writeFile(path, JSON.stringify({ pid: 2 ** 22 + 1, host: hostname(), token: 'dead' }));
   await writeFile(`${path}.break`, '');
   const old = new Date(Date.now() - 60_000);

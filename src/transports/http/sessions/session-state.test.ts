@@ -48,7 +48,7 @@ test('changes of several processes at the same time are all stored', async () =>
   expect([...(subscriptions ?? [])].sort()).toEqual(uris);
 });
 
-test('a store that never accepts a change is not asked for ever', async () => {
+test('a store that never accepts a change is not asked forever', async () => {
   const store: ExpiringStore = { ...createMemoryExpiringStore(), replace: () => false };
   await expect(storeState(placeIn(store), {}, { level: 'debug' })).rejects.toThrow('all the time');
 });

@@ -4,7 +4,7 @@ import type { SessionState } from '../../../protocol/exchange.ts';
 import type { Json } from '../../../protocol/model.ts';
 import type { ExpiringStore } from '../../../protocol/ports.ts';
 
-/** Stops a store that always reports a conflict from being asked for ever. */
+/** Stops a store that always reports a conflict from being asked forever. */
 const maxAttempts = 20;
 
 /** Where a state is stored. */

@@ -164,7 +164,7 @@ export class SessionStreams {
   /** Sends the rest of a stream whose call does not run any more. */
   async #replay(log: EventLog, session: string, position: EventPosition, connection: EventStream): Promise<void> {
     await replay(log, session, position, () => connection);
-    // The process of the call was killed: its client must not wait for ever.
+    // The process of the call was killed: its client must not wait forever.
     for (const id of (await log.unanswered?.(session, position.stream)) ?? []) {
       connection.send(errorText(id, wireErrors.processEnded()));
     }
