@@ -25,7 +25,7 @@ export class Session implements SessionInfo, ChannelSession {
   /** The client's roots, cached only if it sends notifications when they change. */
   #roots: readonly Root[] | undefined;
   /** Counts changes of the roots: a response from before a change is not cached after it. */
-  rootsEpoch = 0;
+  rootsVersion = 0;
   #values: Map<string, unknown> | undefined;
   readonly #save: SaveState | undefined;
 
@@ -92,13 +92,13 @@ export class Session implements SessionInfo, ChannelSession {
     return this.#roots;
   }
 
-  /** Caches roots that were requested in this epoch. */
-  cacheRoots(roots: readonly Root[], epoch: number): void {
-    if (epoch === this.rootsEpoch) this.#roots = roots;
+  /** Caches roots that were requested for this version. */
+  cacheRoots(roots: readonly Root[], version: number): void {
+    if (version === this.rootsVersion) this.#roots = roots;
   }
 
   forgetRoots(): void {
-    this.rootsEpoch++;
+    this.rootsVersion++;
     this.#roots = undefined;
   }
 

@@ -90,7 +90,7 @@ export class PushInputRequester implements InputRequester {
     const call = this.#call;
     const { session } = call;
     if (request.kind === 'roots' && session?.roots !== undefined) return session.roots;
-    const epoch = session?.rootsEpoch ?? 0;
+    const version = session?.rootsVersion ?? 0;
     const params = encodeInputRequest(call, request, crypto.randomUUID());
     call.waiting++;
     let response: unknown;
@@ -106,7 +106,7 @@ export class PushInputRequester implements InputRequester {
       // Longer lists are requested again: each session would hold them for its lifetime.
       const { maxRootsLength } = call.server.limits;
       if (JSON.stringify(decoded.value).length <= maxRootsLength)
-        session.cacheRoots(decoded.value as readonly Root[], epoch);
+        session.cacheRoots(decoded.value as readonly Root[], version);
     }
     return decoded.value;
   }
