@@ -42,7 +42,7 @@ export class NoteLists {
     return owner.listChecksum === undefined ? this.#listAndRemember(name, owner) : this.#listAll(owner);
   }
 
-  /** Every note, compared with one checksum for all: a fifth of what it takes to compare each with its own. */
+  /** Every note, compared with one checksum for all: a fifth of comparing each (bench notes, "read all"). */
   #listAll({ number, notes, listChecksum: expected }: Owner): NoteList | undefined {
     const row = this.#db.statement(joined).get(number);
     const text = (row?.['notes'] ?? '') as string;

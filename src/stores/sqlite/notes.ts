@@ -77,10 +77,7 @@ export class SqliteNotes {
   #checkRoom({ notes, bytes }: Owner, more: number): void {
     const { maxNotes, maxBytesPerCaller, maxBytesTotal } = this.#limits;
     if (notes >= maxNotes) {
-      throw new StoreError(
-        'limit',
-        `There are ${notes} notes already, which is the limit. Delete some first`,
-      );
+      throw new StoreError('limit', `There are ${notes} notes already, which is the limit. Delete some first`);
     }
     if (bytes + more > maxBytesPerCaller) {
       throw new StoreError(
