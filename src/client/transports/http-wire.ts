@@ -1,5 +1,6 @@
 // HTTP requests as the transports need them: headers as a list, a body that is read as it arrives, and a way to abort at
-// any time. Uses Node's HTTP client, which costs a fifth of `fetch`; the application can pass a `fetch` of its own.
+// any time. Uses Node's HTTP client, which costs a fifth of `fetch` (bench client, "mooring", HTTP); the application can
+// pass a `fetch` of its own.
 
 import type { IncomingMessage } from 'node:http';
 import { findRoute, type HttpRoute, type RequestTarget } from '../../transports/proxy/http-route.ts';
