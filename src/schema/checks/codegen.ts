@@ -1,5 +1,6 @@
-// Runs a plan as generated code: several times faster than closures on small arguments, for schemas that are used
-// often. It only returns true or false. True is certain; otherwise the closures check again and explain.
+// Runs a plan as generated code, for schemas that are used often: it saves a quarter of the time of a call with eight
+// arguments (bench schema, "no generated code"). It only returns true or false. True is certain; otherwise the closures
+// check again and explain.
 // Of the schema only names, literals and numbers enter the text, always as JSON; everything else is passed by reference.
 
 import { limits } from '../limits.ts';
