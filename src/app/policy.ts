@@ -12,7 +12,6 @@ export {
   type Explanation,
   enforcePolicy,
   explainCall,
-  formatExplanation,
   type PolicyGuard,
   type PolicyQuery,
   policySchema,

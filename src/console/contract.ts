@@ -9,7 +9,6 @@ import type {
   ConsoleState,
   Lists,
   OperateRequest,
-  ScreenName,
   SessionRow,
   TaskRow,
   UpstreamRow,
@@ -93,5 +92,3 @@ export interface ConsoleSource {
   watch?(): () => void;
   close(): Promise<void>;
 }
-
-export type Screens = readonly ScreenName[];

@@ -10,7 +10,6 @@ import type { TaskRecord } from './tasks/task-store.ts';
 export type {
   Bus,
   BusListener,
-  EventLog,
   ExpiringStore,
   PastMessages,
   Sealer,

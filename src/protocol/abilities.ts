@@ -6,14 +6,6 @@ import type { Capabilities } from './model.ts';
 /** What a handler may need from the client. */
 export type Ability = 'elicitation.form' | 'elicitation.url' | 'sampling' | 'sampling.tools' | 'roots';
 
-export const abilities: readonly Ability[] = [
-  'elicitation.form',
-  'elicitation.url',
-  'sampling',
-  'sampling.tools',
-  'roots',
-];
-
 /** Whether the declared capabilities include an ability. An empty `elicitation` means forms. */
 export function declares(capabilities: Capabilities, ability: Ability): boolean {
   switch (ability) {

@@ -8,12 +8,9 @@ export { SchemaError } from './schema-error.ts';
 export { isStandardSchema } from './standard.ts';
 export type {
   CompiledSchema,
-  CompileOptions,
   Issue,
   JsonSchema,
   SchemaInput,
-  SchemaPair,
-  StandardSchemaV1,
   Validation,
   Validator,
 } from './types.ts';

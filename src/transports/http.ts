@@ -8,9 +8,7 @@ import type { HttpServer } from './http/node/serve.ts';
 import type { NodeHandler } from './http/node/to-node-handler.ts';
 import type { EndpointOptions, HttpOptions } from './http/options.ts';
 
-export { type FetchHandler, type FetchInfo, toFetch } from './fetch.ts';
-export type { ByteSink, HttpExchange, HttpRequest } from './http/exchange.ts';
-export type { HttpLimits } from './http/limits.ts';
+export type { HttpExchange, HttpRequest } from './http/exchange.ts';
 export type { HttpServer } from './http/node/serve.ts';
 export type { EmbeddedRequest, NodeHandler } from './http/node/to-node-handler.ts';
 export type * from './http/options.ts';

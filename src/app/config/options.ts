@@ -4,7 +4,7 @@
 import { httpOptions } from './http-options.ts';
 import type { Option } from './option.ts';
 
-export type { Option, OptionKind } from './option.ts';
+export type { Option } from './option.ts';
 
 export const options: readonly Option[] = [
   { key: 'profile', kind: 'text', section: 'what', env: 'MOORING_PROFILE', about: 'profile to serve' },

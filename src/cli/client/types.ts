@@ -5,12 +5,9 @@ import type { Client } from '../../client/index.ts';
 type ItemOf<T extends (...args: never[]) => Promise<readonly unknown[]>> = Awaited<ReturnType<T>>[number];
 
 export type Tool = ItemOf<Client['listTools']>;
-export type Resource = ItemOf<Client['listResources']>;
-export type ResourceTemplate = ItemOf<Client['listResourceTemplates']>;
 export type Prompt = ItemOf<Client['listPrompts']>;
 export type ToolResult = Awaited<ReturnType<Client['callTool']>>;
 export type ReadResult = Awaited<ReturnType<Client['readResource']>>;
-export type PromptResult = Awaited<ReturnType<Client['getPrompt']>>;
 export type Content = ToolResult['content'][number];
 export type ResourceContents = ReadResult['contents'][number];
 

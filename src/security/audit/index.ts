@@ -13,4 +13,4 @@ export type {
 export type { AuditEntry } from './entry.ts';
 export { openAuditLog } from './log.ts';
 export { type AuditFilter, formatEntry, queryAudit, type TailOptions, tailAudit } from './query.ts';
-export { type ChainBreak, type MissingLines, type Verification, verifyAudit } from './verify.ts';
+export { type Verification, verifyAudit } from './verify.ts';

@@ -4,7 +4,7 @@ export type { ScopeHierarchy } from './claims.ts';
 export { anyOf, authenticateEnvironment } from './combine.ts';
 export type { Authenticate, AuthenticationResult, AuthRequest, Denied, Principal } from './contract.ts';
 export { AuthUnavailable, type IntrospectionOptions, type IssuerOptions } from './issuer.ts';
-export { type MetadataRoute, metadataUrl, type ProtectedResourceMetadata } from './metadata.ts';
+export { type MetadataRoute, metadataUrl } from './metadata.ts';
 export { createOAuthAuthenticator, type OAuthAuthenticator, type OAuthOptions } from './oauth.ts';
 export { requireScopes, type ScopeOptions, type ScopeRule } from './scopes.ts';
 export {

@@ -14,9 +14,9 @@ import { type ConfiguredRoot, findRootedPath, openRoot, type RootedPath, visible
 import { type WalkContext, walk } from './walk.ts';
 import type { WriteIntoOptions } from './write.ts';
 
-export type { FileFacts, FileLocation, FileTree } from './contract.ts';
+export type { FileFacts, FileTree } from './contract.ts';
 export type { EditOptions, EditResult, Edits, TextEdit } from './edit.ts';
-export { FileError, type FileErrorCode, type HiddenReason, hiddenReason } from './errors.ts';
+export { FileError, type FileErrorCode, hiddenReason } from './errors.ts';
 export { defaultFileLimits, type FileLimits } from './limits.ts';
 export type { LinesOptions } from './lines.ts';
 export type { FileEntry, Listing, ListOptions } from './list.ts';

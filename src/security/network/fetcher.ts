@@ -11,7 +11,6 @@ import { type FetchedResponse, openResponse } from './response.ts';
 
 export { NetworkError, type NetworkErrorCode } from './errors.ts';
 export type { NetworkPolicy } from './policy.ts';
-export { type AddressClass, type AddressKind, classifyAddress } from './ranges.ts';
 export type { Resolver } from './resolve.ts';
 export type { FetchedResponse } from './response.ts';
 
