@@ -2,7 +2,7 @@
 // negotiation.ts opens it; call-runner.ts decides what follows when it breaks.
 
 import { WireError } from '../protocol/errors.ts';
-import { classifyMessage, isObject, notificationText, parseMessage } from '../protocol/json-rpc.ts';
+import { classifyMessage, isErrorObject, isObject, notificationText, parseMessage } from '../protocol/json-rpc.ts';
 import type { Logger } from '../protocol/logger.ts';
 import { metaKeys } from '../protocol/meta.ts';
 import type { MethodRow } from '../protocol/methods.ts';
@@ -14,7 +14,7 @@ import type { InputResponder } from './input-requests.ts';
 import type { ClientLimits, Progress } from './options.ts';
 import { type JsonObject, OutgoingCall } from './outgoing-call.ts';
 import { PendingCalls } from './pending.ts';
-import { isErrorObject, responseError } from './response-error.ts';
+import { responseError } from './response-error.ts';
 import { findResultText } from './result-text.ts';
 import { ServerRequests } from './server-requests.ts';
 import type { ClientTelemetry, RequestTrace } from './telemetry.ts';

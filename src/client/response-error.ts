@@ -1,6 +1,6 @@
 // The error of a response that is not a result.
 
-import { isObject, type JsonRpcErrorObject } from '../protocol/json-rpc.ts';
+import { isErrorObject } from '../protocol/json-rpc.ts';
 import { type ClientError, clientErrors } from './errors.ts';
 import type { JsonObject } from './outgoing-call.ts';
 
@@ -13,8 +13,4 @@ export function responseError(method: string, { result, error }: JsonObject): Cl
     method,
     error === undefined ? 'its result is not an object' : 'its error has no code and message',
   );
-}
-
-export function isErrorObject(error: unknown): error is JsonRpcErrorObject {
-  return isObject(error) && typeof error['code'] === 'number' && typeof error['message'] === 'string';
 }

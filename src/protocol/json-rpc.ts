@@ -52,6 +52,11 @@ export function isObject(value: unknown): value is { readonly [key: string]: unk
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The error of a response, if it has the form that JSON-RPC requires. */
+export function isErrorObject(error: unknown): error is JsonRpcErrorObject {
+  return isObject(error) && typeof error['code'] === 'number' && typeof error['message'] === 'string';
+}
+
 /** An id this side accepts: a string, or an integer that survives a round trip through a double. */
 export function isRequestId(id: unknown): id is RequestId {
   return typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id));

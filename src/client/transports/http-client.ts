@@ -1,7 +1,7 @@
 // Requests to one server over HTTP: credentials, redirects within its origin, bounded bodies, failures as client errors. Both
 // HTTP transports send through it; what travels is theirs.
 
-import { isObject, type JsonRpcErrorObject } from '../../protocol/json-rpc.ts';
+import { isErrorObject, isObject, type JsonRpcErrorObject } from '../../protocol/json-rpc.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
 import { ProxyError } from '../../transports/proxy/environment.ts';
 import type { AuthorizationHeaders, Authorizer } from '../auth/authorizer.ts';
@@ -242,8 +242,7 @@ function errorIn(body: string): JsonRpcErrorObject | undefined {
   // Undefined for an HTML page or plain text, which is shown unchanged.
   const value = parseJson(body);
   const error = isObject(value) ? value['error'] : undefined;
-  const isError = isObject(error) && typeof error['code'] === 'number' && typeof error['message'] === 'string';
-  return isError ? (error as unknown as JsonRpcErrorObject) : undefined;
+  return isErrorObject(error) ? error : undefined;
 }
 
 function retryAfterMs(value: string | undefined): number | undefined {

@@ -12,7 +12,8 @@ const params = (text: string, maxTokens: number) =>
   ({ messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens }) as const;
 const inputRequest = (text: string, maxTokens: number) => sample(params(text, maxTokens));
 
-const fieldOf = (answer: { action: string; content?: unknown }, field: string): string =>
+/** A field of a form that was accepted, otherwise what the user did instead. */
+export const fieldOf = (answer: { action: string; content?: unknown }, field: string): string =>
   answer.action === 'accept' ? String((answer.content as Record<string, unknown>)[field]) : `(${answer.action})`;
 
 export function installInputRequired(server: Server): void {

@@ -3,6 +3,7 @@
 import { elicit } from '../../engine/input-requests/input-request.ts';
 import type { Server } from '../../engine/server.ts';
 import { wireErrors } from '../../protocol/errors.ts';
+import { fieldOf } from './input-required.ts';
 
 const text = (field: string) =>
   ({ type: 'object', properties: { [field]: { type: 'string' } }, required: [field] }) as const;
@@ -22,9 +23,6 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
     });
   });
 }
-
-const fieldOf = (answer: { action: string; content?: unknown }, field: string): string =>
-  answer.action === 'accept' ? String((answer.content as Record<string, unknown>)[field]) : `(${answer.action})`;
 
 export function installTasks(server: Server): void {
   server.tool('greet', {

@@ -2,7 +2,7 @@
 // io.modelcontextprotocol/tasks of 2026-07-28 (the server decides, and the result is part of the task). Loaded with the
 // first task.
 
-import { isObject, type JsonRpcErrorObject } from '../json-rpc.ts';
+import { isErrorObject, isObject, type JsonRpcErrorObject } from '../json-rpc.ts';
 import type { Capabilities } from '../model.ts';
 import type { TaskState, TaskStatus } from '../task.ts';
 import type { TaskDialect, WireInputRequest } from './client-codec.ts';
@@ -56,7 +56,7 @@ export function decodeTask(fields: Fields, dialect: TaskDialect): DecodedTask | 
     case 'completed':
       return isObject(result) ? { state, result } : 'the status is completed, but "result" is not an object';
     case 'failed':
-      return isError(error) ? { state, error } : 'the status is failed, but "error" has no code and message';
+      return isErrorObject(error) ? { state, error } : 'the status is failed, but "error" has no code and message';
     default:
       return { state };
   }
@@ -110,8 +110,4 @@ function decodeState(fields: Fields, dialect: TaskDialect): TaskState | string {
     ttlMs,
     ...(pollIntervalMs === undefined ? {} : { pollIntervalMs }),
   };
-}
-
-function isError(error: unknown): error is JsonRpcErrorObject {
-  return isObject(error) && typeof error['code'] === 'number' && typeof error['message'] === 'string';
 }

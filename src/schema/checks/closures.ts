@@ -12,7 +12,7 @@ import { mustBe, mustBeOneOf, nameTypes } from './messages.ts';
 import { checkObject } from './object.ts';
 import { checkNumber, checkString } from './scalar.ts';
 import { checkAny, checkConditional, checkNot, checkOne } from './union.ts';
-import { equals } from './value-checks.ts';
+import { equals, isComposite } from './value-checks.ts';
 
 /** The check for a plan and everything it refers to. */
 export function buildCheck(root: Plan): Check {
@@ -111,5 +111,3 @@ function checkChoice(choices: readonly unknown[]): Check {
     return log.addKind(wanted, mustBeOneOf(wanted));
   };
 }
-
-const isComposite = (value: unknown): boolean => typeof value === 'object' && value !== null;

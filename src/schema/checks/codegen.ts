@@ -9,7 +9,7 @@ import { stepsOf } from '../weight.ts';
 import { budget, budgetExceeded, depthExceeded } from './budget.ts';
 import { type CodeWriter, generateArray, generateObject, spendStatement } from './codegen-containers.ts';
 import { findRepeat } from './unique-items.ts';
-import { equals, hasLength, isMultiple } from './value-checks.ts';
+import { equals, hasLength, isComposite, isMultiple } from './value-checks.ts';
 
 /** The generated function: whether a value `depth` levels down fits, unless `budget.uncertain` is set afterwards. */
 export type Test = (value: unknown, depth: number) => boolean;
@@ -190,8 +190,6 @@ function numberStatements(rules: NumberRules, v: string): string {
   if (rules.multipleOf !== undefined) wrong.push(`isMultiple(${v},${rules.multipleOf})`);
   return `if(!(${wrong.join('&&')}))return false;`;
 }
-
-const isComposite = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
 const isLiteral = (value: unknown): boolean =>
   value === null ||

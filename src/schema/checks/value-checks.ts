@@ -83,3 +83,6 @@ export function equals(value: unknown, wanted: unknown): boolean {
 export function own(object: object, name: string): unknown {
   return Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
 }
+
+/** An object or a list, which is not compared by identity. */
+export const isComposite = (value: unknown): boolean => typeof value === 'object' && value !== null;
