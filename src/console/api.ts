@@ -27,7 +27,7 @@
 //   POST apps/ID/messages          { messages: AppMessage[] } → {}: messages between app and console, for the timeline
 //   POST apps/ID/close             → {}
 //   POST operate/VERB              OperateRequest → {}; VERB is cancel-task, end-session, restart-upstream or accept-tool
-//   GET  export                    NDJSON, one message a line
+//   GET  export                    NDJSON, one message per line
 //   POST import                    NDJSON → { entries }
 //
 // Errors are { error: { code, message } } with a matching HTTP status.

@@ -8,7 +8,7 @@ export const maxNameChars = 300;
 
 export type Json = { readonly [key: string]: unknown };
 
-/** Outcomes that are no failures of a server. */
+/** Outcomes that are not failures of a server. */
 export const successes: ReadonlySet<string> = new Set(['ok', 'input-required', 'unsupported']);
 
 const internalError = -32603;

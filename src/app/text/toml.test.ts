@@ -158,7 +158,7 @@ test('an entry in another form is removed, and the rest stays', () => {
 });
 
 test.each(['[[mcp_servers]]\na = 1\n', 'mcp_servers = 1\n', '[mcp_servers]\nmooring = 1\n'])(
-  'what is no table is not changed: %j',
+  'what is not a table is not changed: %j',
   (text) => {
     expect(() => setTable(text, ['mcp_servers', 'mooring'], server)).toThrow(TomlShape);
   },

@@ -1,4 +1,4 @@
-// Where commands write: results go to stdout, remarks to stderr.
+// Where commands write: results go to stdout, messages to stderr.
 
 import { type Style, styleFor } from './style.ts';
 
@@ -7,7 +7,7 @@ export interface Output {
   /** Columns of the terminal behind stdout; undefined when there is none. */
   readonly width: number | undefined;
   write(text: string): void;
-  /** For remarks, which must not end up in a pipe. */
+  /** For messages, which must not end up in a pipe. */
   info(text: string): void;
   /** Any value, as JSON for programs. */
   json(value: unknown): void;

@@ -29,7 +29,7 @@ export interface SignedOut {
 /**
  * Forgets the tokens for an MCP server and has them revoked (RFC 7009) where the authorization server can. Resolves
  * with undefined when there were none. The registration of this client stays: it belongs to the authorization server
- * and is no credential of a user. An authorizer that is in use keeps what it holds in memory.
+ * and is not a credential of a user. An authorizer that is in use keeps what it holds in memory.
  */
 export async function signOut(options: SignOutOptions): Promise<SignedOut | undefined> {
   const http = createAuthHttp(options.server, options);

@@ -1,4 +1,4 @@
-// Logs failures of repeated work: the first, then one a minute, and the recovery.
+// Logs failures of repeated work: the first, then one per minute, and the recovery.
 
 import type { Logger } from '../../protocol/logger.ts';
 

@@ -8,7 +8,7 @@ interface PathArguments {
   readonly path: string;
 }
 
-/** Characters of a diff that are returned: the rest of a rewritten file is no help to a model. */
+/** Characters of a diff that are returned: the rest of a rewritten file does not help a model. */
 const maxDiffChars = 100_000;
 
 const seen = (tree: FileTree, path: string): string => tree.resolve(path).path;

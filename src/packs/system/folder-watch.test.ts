@@ -37,7 +37,7 @@ function watchFolder(folder: string, roots: string[], options: WatchOptions = {}
   return { watch, warn, changed, lists: () => lists };
 }
 
-test('changes that happen together are reported together, and content is no change of the list', async () => {
+test('changes that happen together are reported together, and new content does not change the list', async () => {
   const { folder, watch, changed, lists } = make((root) => [root]);
   await watch.start();
   expect(watch.complete).toBe(true);

@@ -94,7 +94,7 @@ test('a circle that never goes into the value is rejected', () => {
   }
 });
 
-test('a definition used twice is no circle', () => {
+test('a definition used twice is not a circle', () => {
   const twice = { allOf: [{ $ref: '#/$defs/a' }, { anyOf: [{ $ref: '#/$defs/a' }] }], $defs: { a: text } };
   expect(validate(twice, 'x')).toBe('');
 });

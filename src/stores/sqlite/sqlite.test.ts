@@ -177,7 +177,7 @@ test('only the owner can access folder and file', async () => {
   expect(statSync(`${file()}-wal`).mode & 0o777).toBe(0o600);
 });
 
-test('a file that is no database is rejected by name with a remedy, and left as it is', async () => {
+test('a file that is not a database is rejected by name with a remedy, and left as it is', async () => {
   writeFileSync(file(), 'this is not a database, it is a letter to my aunt'.repeat(100));
   const before = readFileSync(file());
   const failure = (await openDataFolder(folder).catch((error: unknown) => error)) as StoreError;
