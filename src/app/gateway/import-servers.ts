@@ -1,4 +1,4 @@
-// Copies the servers of a client to a file for the gateway, and replaces them in the client by the gateway.
+// Copies the servers of a client to a file for the gateway, and replaces them in the client with the gateway.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -132,7 +132,7 @@ export function writeGatewayFile(file: string, text: string): void {
   writeFileSync(file, text, { mode: 0o600 });
 }
 
-/** Replaces the imported servers in the client by the gateway. A backup of the client's file is kept. */
+/** Replaces the imported servers in the client with the gateway. A backup of the client's file is kept. */
 export function replaceInClient(
   { client, file, servers, gateways, inputs = [] }: ImportedServers,
   gatewayFile: string,

@@ -10,7 +10,7 @@ interface MissingSecret {
   readonly why: string;
 }
 
-/** Objects of an entry whose values may be secrets. Arguments are none of them: all users can see command lines. */
+/** Objects of an entry whose values may be secrets. Arguments may not: all users can see command lines. */
 const places: readonly (readonly string[])[] = [
   ...variableKeys.map((key) => [key]),
   ['command', 'env'],

@@ -5,7 +5,7 @@ import type { ServerEntry } from '../../client/index.ts';
 import { createRedactor } from '../../security/redact.ts';
 
 const reference = /(?:\$\{?(?:env:)?|\{env:)([A-Za-z_][A-Za-z0-9_]*)/g;
-/** A shorter value is no secret, and would be found in other words. */
+/** A shorter value is not a secret, and would be found inside other words. */
 const minValueChars = 4;
 
 /** The variables that files refer to, with their values, longest first. */
