@@ -353,7 +353,7 @@ export const checkClaims = (suite, rows) =>
 
 const maxDigits = 3;
 
-/** @param {ClaimOutcome} verdict */
+/** @param {ClaimOutcome} outcome */
 export function sentence({ suite, text, at, goal, as, unit, measured, holds }) {
   const word = holds === undefined ? 'n/a ' : holds ? 'pass' : 'FAIL';
   let digits = as === 'above' || unit === 'KB' ? 1 : 0;

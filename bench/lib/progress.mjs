@@ -1,4 +1,4 @@
-// One line on stderr that says what runs now; silent where nobody watches.
+// One line on stderr that says what runs now; silent without a terminal.
 
 const watched = process.stderr.isTTY;
 

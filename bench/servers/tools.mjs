@@ -75,7 +75,7 @@ const total = Math.max(called.length, Number(process.env.BENCH_TOOLS ?? 0));
 export const tools = [...called, ...Array.from({ length: total - called.length }, (_, n) => generated(n))];
 
 /**
- * The result a handler owes where a server wants it spelled out.
+ * The result a handler owes where a server needs the whole result.
  * @param {string} value @returns {{ content: [{ type: 'text', text: string }] }}
  */
 export const textResult = (value) => ({ content: [{ type: 'text', text: value }] });

@@ -1,4 +1,4 @@
-// What an initialized session costs while nobody uses it, and what many of them cost the others.
+// What an initialized session costs while it is not used, and what many of them cost the others.
 import { HttpClient } from '../lib/http-client.mjs';
 import { sleep } from '../lib/process.mjs';
 
