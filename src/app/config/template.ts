@@ -1,4 +1,4 @@
-// The file that `mooring init` creates: all settings at their defaults, with comments.
+// The file that `mooring init` creates: the settings that people change most often, with comments. docs/configuration.md has all.
 
 import { schemaUrl } from './schema.ts';
 
@@ -13,8 +13,11 @@ export function configTemplate(profile: string): string {
   // The profile to serve; "mooring serve --help" lists them.
   "profile": "${profile}",
 
-  // Folders whose files are offered as file:// resources. Default: none.
+  // Folders whose files are offered, to tools and as file:// resources. Default: none.
   // "roots": ["~/Documents/notes"],
+
+  // Let tools of the profile local change the files in these folders.
+  // "write": true,
 
   // Features that are off by default: "commands", "workers".
   // "enable": ["commands"],
@@ -38,10 +41,20 @@ export function configTemplate(profile: string): string {
     // "allowedOrigins": ["https://app.example"],
     // "publicUrl": "https://mcp.example.org",
     // "metricsPath": "/metrics",
+    // "tls": { "cert": "cert.pem", "key": "key.pem" },
+    // "workers": "auto",
   },
 
-  // Required to listen on other addresses than loopback. Keep secrets in the environment, or set this file to mode 600.
+  // Required to listen on addresses other than loopback. Keep secrets in the environment, or set this file to mode 600.
   // "auth": { "tokens": ["\${MOORING_TOKEN}"] },
+
+  // Redis or Valkey that connects several replicas; requires MOORING_KEY.
+  // "store": "redis://redis.internal:6379",
+
+  // Show the traffic and try the server in the browser.
+  // "console": { "enabled": true },
+
+  // "log": { "level": "info", "json": false },
 
   // Options of packs, by pack name.
   // "packs": { "search": {} },
@@ -49,7 +62,7 @@ export function configTemplate(profile: string): string {
   // Plugins, with the capabilities that each one may use.
   // "plugins": [{ "source": "./plugins/weather", "grant": ["network"], "config": {} }],
 
-  // Servers that the client commands can use by name: mooring tools memory
+  // Servers that "mooring gateway" offers, and that the client commands can use by name: mooring tools memory
   "mcpServers": {
     // "memory": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"] },
     // "remote": { "url": "https://mcp.example.org/mcp", "headers": { "Authorization": "Bearer \${REMOTE_TOKEN}" } },

@@ -11,7 +11,7 @@ import { command } from '../command.ts';
 
 const help = `Usage: mooring init [FILE] [options]
 
-Creates a configuration file with comments that explain each setting. Default: mooring.json in this folder.
+Creates a configuration file with comments that explain the most common settings. Default: mooring.json in this folder.
 
 Options:
   --user        create your user configuration, which every command reads by default
