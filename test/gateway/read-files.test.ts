@@ -227,7 +227,7 @@ test('values that are not text are errors with their lines; numbers and booleans
     'file:4: a.args[1]: must be text, not null',
     'file:3: a.env.K: must be text or { "secret": "name" }, not an object',
     'file:6: b.headers.A: must be text or { "secret": "name" }, not a list',
-    'file:7: c.args: must be a list of texts, not text',
+    'file:7: c.args: must be a list of strings, not text',
     'file:8: d.args[0]: must be text, not an object: command lines are visible to all users; put the secret into env',
   ]);
 });

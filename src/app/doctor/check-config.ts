@@ -216,7 +216,7 @@ function checkValues(
     wrong(`"command" of ${name} is not a text`, 'Write the program, such as "npx".');
   }
   if (args !== undefined && !(Array.isArray(args) && args.every((each) => typeof each === 'string'))) {
-    wrong(`"args" of ${name} is not a list of texts`, 'Write "args": ["one", "two"].');
+    wrong(`"args" of ${name} is not a list of strings`, 'Write "args": ["one", "two"].');
   }
   for (const [key, value] of Object.entries({ env, environment })) {
     if (value === undefined) continue;

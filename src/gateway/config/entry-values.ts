@@ -46,7 +46,7 @@ function isVariable(value: unknown): boolean {
 
 function listIssues(value: unknown, path: readonly string[]): Issue[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) return [{ path, message: `must be a list of texts, not ${kindOf(value)}` }];
+  if (!Array.isArray(value)) return [{ path, message: `must be a list of strings, not ${kindOf(value)}` }];
   return value.flatMap((each, i) => {
     if (isPlain(each)) return [];
     const why = secretOf(each) === undefined ? '' : ': command lines are visible to all users; put the secret into env';
@@ -56,7 +56,7 @@ function listIssues(value: unknown, path: readonly string[]): Issue[] {
 
 function mapIssues(value: unknown, path: readonly string[], isValid: (value: unknown) => boolean): Issue[] {
   if (value === undefined || value === null) return [];
-  if (!isObject(value)) return [{ path, message: `must be an object with a text for each name, not ${kindOf(value)}` }];
+  if (!isObject(value)) return [{ path, message: `must be an object with text for each name, not ${kindOf(value)}` }];
   return Object.entries(value).flatMap(([name, each]) => {
     if (isValid(each)) return [];
     const message =

@@ -151,7 +151,7 @@ export const upstreamSchema = {
       minimum: 1,
       maximum: 1_000,
       default: defaults.maxProcesses,
-      description: 'Most processes of this server at a time, with an isolation other than shared.',
+      description: 'Maximum number of processes of this server, with an isolation other than shared.',
     },
     timeoutMs: {
       ...milliseconds,

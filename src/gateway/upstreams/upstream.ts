@@ -187,7 +187,7 @@ export class Upstream {
     } catch (error) {
       throw needsLogin(error) ? error : cannotBeUsed(this.slug, messageOf(error), undefined, error);
     }
-    if (!connection.isReady) throw cannotBeUsed(this.slug, 'the connection to it is lost again and again');
+    if (!connection.isReady) throw cannotBeUsed(this.slug, 'the connection to it is lost repeatedly');
   }
 
   /** A call has failed: its lists may be out of date, or what it sends may not be valid. */
