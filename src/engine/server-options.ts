@@ -1,0 +1,43 @@
+// The options of `createServer`.
+
+import type { Logger } from '../protocol/logger.ts';
+import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
+import type { Rules } from '../protocol/rules.ts';
+import type { Limits } from './limits.ts';
+import type { Bus, ExpiringStore, Sealer, SealKey } from './ports.ts';
+import type { TasksOptions } from './tasks/task-options.ts';
+
+/** The options of a server. Only `name` and `version` are required. */
+export interface ServerOptions extends Implementation {
+  /** How to use this server, for the client's model. A function is called for each client. */
+  readonly instructions?: string | (() => string | undefined);
+  /** Deviations from the specification; see `Rules`. */
+  readonly rules?: Rules;
+  readonly limits?: Partial<Limits>;
+  /** Declared as given, instead of derived from what is registered. A function is called whenever they are needed. */
+  readonly capabilities?: Capabilities | (() => Capabilities);
+  /** Extensions to advertise, by identifier. */
+  readonly extensions?: { readonly [id: string]: object };
+  /** Whether clients may request log messages. Default true. */
+  readonly logging?: boolean;
+  /** How long clients may cache lists. Default: not at all. */
+  readonly cache?: CacheHint;
+  /** Seals cursors, sessions and states of unfinished calls. Replicas share it. Default: random for each process. */
+  readonly key?: SealKey;
+  /** Earlier keys: what they sealed can still be opened, so that a key can be replaced without interruption. */
+  readonly previousKeys?: readonly SealKey[];
+  readonly sealer?: Sealer;
+  /** For marks of single-use states, and journals too large for clients. Replicas share one. Default: in memory. */
+  readonly store?: ExpiringStore;
+  /** Connects the processes that serve the same endpoint, which then need the same `key` and `store`. Default: none. */
+  readonly bus?: Bus;
+  /** Where the server reports to its operator. Default: warnings and errors on the console; `false`: nowhere. */
+  readonly logger?: Logger | false;
+  /**
+   * Whether callers see the message of an unexpected error of a tool. `shown` (default), or `masked`: they are told that the
+   * tool failed, and the log has the reason. The message of a `UserError` is always shown.
+   */
+  readonly errors?: 'shown' | 'masked';
+  /** Where tasks are stored, and their limits. A durable store gets their contents encrypted, if the server has a key. */
+  readonly tasks?: TasksOptions;
+}
