@@ -266,7 +266,7 @@ export class ClientConnection implements TransportListener {
     else this.#sort(message, text, during);
   }
 
-  /** The commonest message by far: an answer. */
+  /** By far the most common message: a response. */
   #answer(message: JsonObject, id: number, text: string, resultText?: string): void {
     const call = this.#pending.take(id);
     if (call === undefined) {
@@ -298,7 +298,7 @@ export class ClientConnection implements TransportListener {
     else this.#unexpectedText(text);
   }
 
-  /** An answer whose id is none of ours, or an error about something the server could not read. */
+  /** A response whose id is not one of ours, or an error about something that the server could not read. */
   #unmatched(id: RequestId | null | undefined, error: unknown): void {
     const what = isErrorObject(error) ? `the error "${clean(error.message)}" (${error.code})` : 'a response';
     this.reportUnexpected(

@@ -21,7 +21,7 @@ export interface Progress {
 export interface CallOptions {
   /** Cancels the call, mostly an `AbortSignal`: the server is notified, and the promise rejects with code `cancelled`. */
   readonly signal?: CancelSignal | undefined;
-  /** How long to wait for the answer, or for the next report of progress. Default: that of the client. */
+  /** How long to wait for the response, or for the next report of progress. Default: that of the client. */
   readonly timeoutMs?: number | undefined;
   /** The longest time to wait, even if progress is reported. Default: that of the client. */
   readonly maxTimeoutMs?: number | undefined;
@@ -154,7 +154,7 @@ export interface ConnectOptions {
 
   /** For the whole of connecting. Default 60 s. */
   readonly connectTimeoutMs?: number;
-  /** For an answer to the probe of an unknown server. Default 5 s. */
+  /** For a response to the probe of an unknown server. Default 5 s. */
   readonly probeTimeoutMs?: number;
   /** Default of `CallOptions.timeoutMs`: 60 s. */
   readonly timeoutMs?: number;
@@ -174,7 +174,7 @@ export interface ConnectOptions {
   /** Arguments are checked before they are sent; fetches the list of tools where it is not known. Default false. */
   readonly validateArguments?: boolean;
 
-  /** Stops one answer from filling the memory. Default 64 MiB. */
+  /** Stops one response from filling the memory. Default 64 MiB. */
   readonly maxMessageBytes?: number;
   /** Stops nesting bombs. Default 256. */
   readonly maxDepth?: number;

@@ -55,7 +55,7 @@ export class OutgoingCall {
   retryFields = '';
   /** The request carries `task`, on revisions where the client requests tasks. */
   requestsTask = false;
-  /** The request does not declare that a task may be the answer, on revisions where the server decides. */
+  /** The request does not declare that the response may be a task, on revisions where the server decides. */
   withoutTasks = false;
   /** Takes over when the server creates a task; its value is the value of the call. Undefined: a task is not valid. */
   onTask: ((call: OutgoingCall, created: JsonObject) => unknown) | undefined;

@@ -35,7 +35,7 @@ export class PendingCalls {
     return id >= 1 && id < this.#nextId;
   }
 
-  /** Gives the call an id and begins to wait for its answer. */
+  /** Gives the call an id and begins to wait for its response. */
   add(call: OutgoingCall): void {
     if (this.#size * 2 > this.#mask) this.#grow();
     let id = this.#nextId;

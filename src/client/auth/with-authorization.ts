@@ -1,4 +1,4 @@
-// The loop around one HTTP request: add credentials, send, and if the answer is a challenge the authorizer can meet,
+// The loop around one HTTP request: add credentials, send, and if the response is a challenge the authorizer can meet,
 // send again. Independent of how the transport sends, so the same loop serves POST, GET streams and upgrades.
 import type {
   AuthorizationHeaders,

@@ -27,7 +27,7 @@ class ScriptedError extends Error {
   }
 }
 
-/** Makes an answer a JSON-RPC error. */
+/** Makes a response a JSON-RPC error. */
 export function scriptError(code: number, message: string, data?: unknown): never {
   throw new ScriptedError({ code, message, ...(data === undefined ? {} : { data }) });
 }

@@ -92,7 +92,7 @@ function openStream(
   });
 }
 
-/** Goes on reading a stream that ended before the answer came, for as long as it is wanted. */
+/** Continues to read a stream that ended before the response came, for as long as it is wanted. */
 export async function resumeStream(
   client: HttpClient,
   listener: TransportListener,

@@ -1,4 +1,4 @@
-// Streamable HTTP from the client's side, with sessions and without: every message is a POST, an answer is one JSON body
+// Streamable HTTP from the client's side, with sessions and without: every message is a POST, a response is one JSON body
 // or a stream of events. What sessions add (a standalone stream, resumed streams) is http-streams.ts.
 
 import type { HttpBinding } from '../../protocol/revisions/client-revisions.ts';

@@ -13,7 +13,7 @@ export interface Outgoing {
   readonly method?: string;
   /** Headers that go with it where there are headers: names and values in turn. */
   readonly headers?: readonly string[] | undefined;
-  /** The answer is a stream that stays open for long. */
+  /** The response is a stream that stays open for long. */
   readonly standing?: boolean;
 }
 

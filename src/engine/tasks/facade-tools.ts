@@ -16,7 +16,7 @@ export type FacadeTool = 'task_status' | 'task_answer' | 'task_cancel';
 /** The longest wait of `task_status`: below the time limit of most clients, which is a minute. */
 export const maxWaitMs = 40_000;
 export const defaultWaitMs = 10_000;
-/** More than the longest wait, so that the answer comes before the limit. */
+/** More than the longest wait, so that the response comes before the limit. */
 const timeoutMs = 60_000;
 
 const taskId = { type: 'string', description: 'Id of the task, as it was returned by the tool' } as const;

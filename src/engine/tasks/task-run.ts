@@ -140,7 +140,7 @@ export class TaskRun implements CallTask {
 
   async #runAsTask(handler: () => ToolResult | Promise<ToolResult>): Promise<ToolResult> {
     const isTask = await this.#becomeTask();
-    // The request was answered with a task that existed, or nothing waits for the answer.
+    // The request was answered with a task that existed, or nothing waits for the response.
     if (isTask && this.#record === undefined) return { content: [] };
     return this.#withSlot(handler);
   }
