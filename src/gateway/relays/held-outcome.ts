@@ -1,4 +1,4 @@
-// The outcome of a held call as it is sent to another process: the answer of the upstream, or why there is none.
+// The outcome of a held call as it is sent to another process: the response of the upstream, or why there is none.
 
 import { ClientError, type ClientErrorCode, type ServerErrorInfo } from '../../client/index.ts';
 import type { Json } from '../../protocol/model.ts';

@@ -1,4 +1,4 @@
-// Carries one request of a client to an upstream and its answer back: in one step, or in phases if the upstream needs input.
+// Carries one request of a client to an upstream and the response back: in one step, or in phases if the upstream needs input.
 
 import type { InputRetry, ToolCallOptions } from '../../client/index.ts';
 import type { Context } from '../../engine/context.ts';
@@ -25,7 +25,7 @@ export interface RelayTarget extends CallTarget {
   readonly upstream: Upstream;
 }
 
-/** An answer, and the call and connection that it came with. */
+/** A response, and the call and connection that it came with. */
 export interface Relayed<T> {
   readonly value: T;
   readonly call: Pick<RelayCall, 'unavailable' | 'resultText'>;
