@@ -10,7 +10,7 @@ export function canonicalResource(server: URL): string {
 
 /**
  * Whether a published resource identifier covers this server. RFC 9728 §3.3 wants the very URL; MCP also lets metadata
- * at the root applies to the whole host, so the identifier may name a parent path, never a sibling or another origin.
+ * at the root apply to the whole host, so the identifier may name a parent path, never a sibling or another origin.
  */
 export function coversServer(resource: string, server: URL): boolean {
   if (!URL.canParse(resource)) return false;
