@@ -7,8 +7,8 @@ import { compileGlobs, type Glob } from '../../protocol/glob.ts';
 
 /**
  * What a limit counts separately: each caller (the principal, or the address where there is none), each tool, or each server
- * behind a gateway (`upstream`; all other requests together); `global` counts all together. `session` means the same as `principal`: a caller can open any number of sessions, so a limit for
- * each of them would limit nothing.
+ * behind a gateway (`upstream`; all other requests together); `global` counts all together. `session` means the same as
+ * `principal`: a caller can open any number of sessions, so a limit for each of them would limit nothing.
  */
 export type LimitScope = 'principal' | 'session' | 'tool' | 'upstream' | 'global';
 
