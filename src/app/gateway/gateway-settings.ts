@@ -80,7 +80,17 @@ export async function readGateway(
 /** One server with its own names: a bridge between transports and revisions. */
 function singleServer(target: string | readonly string[]): { readonly name: string; readonly written: object } {
   const mooring = { prefix: false };
-  if (typeof target === 'string') return { name: new URL(target).hostname, written: { url: target, mooring } };
+  if (typeof target === 'string') {
+    if (!URL.canParse(target)) throw new UsageError(`${JSON.stringify(target)} is not a valid URL`);
+    const { hostname, username, password } = new URL(target);
+    if (username !== '' || password !== '') {
+      throw new UsageError(
+        'The URL has credentials in it. Put them into "headers" of an entry, and name its file with --config',
+      );
+    }
+    return { name: hostname, written: { url: target, mooring } };
+  }
   const [command, ...args] = target;
+  if (command === '') throw new UsageError('The command after -- is empty');
   return { name: commandName(target), written: { command, args, mooring } };
 }

@@ -69,10 +69,14 @@ export async function run(args: readonly string[]): Promise<number> {
     return 0;
   }
   const { config = [], view } = values;
+  const single = await singleOf(positionals, command, config);
+  if (single.target !== undefined && view !== undefined) {
+    throw new UsageError('--view is for servers of a file; a single server has no views');
+  }
   await serveGateway({
     files: config,
     ...(view === undefined ? {} : { view }),
-    ...(await singleOf(positionals, command, config)),
+    ...single,
     showSetup: values['show-setup'] === true,
     flags: toFlagValues(withoutOwn(values)),
   });

@@ -26,3 +26,14 @@ test('a mistyped command is named, also with options', async () => {
   );
   expect(await run('node', 'server.mjs')).toMatchObject(rejected('as in: mooring gateway -- node server.mjs'));
 });
+
+test('a URL that is not valid, or that has credentials, and a view of a single server are errors', async () => {
+  expect(await run('http://exa mple/')).toMatchObject(rejected('"http://exa mple/" is not a valid URL'));
+  const credentials = await run('https://user:pass@example.com/mcp');
+  expect(credentials).toMatchObject(rejected('The URL has credentials in it'));
+  expect(credentials.stderr).not.toContain('pass@');
+  expect(await run('--', '')).toMatchObject(rejected('The command after -- is empty'));
+  expect(await run('--view', 'safe', '--', 'node', 'server.mjs')).toMatchObject(
+    rejected('--view is for servers of a file'),
+  );
+});
