@@ -1,6 +1,6 @@
 // Reads the servers in the configuration file of any client. How a client writes its own file is in clients.ts.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { extname } from 'node:path';
 import { reasonText } from '../../protocol/errno-text.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
@@ -43,6 +43,15 @@ export async function readConfig(file: string): Promise<ConfigContent> {
   if (!existsSync(file)) return { ok: false, missing: true, message: 'the file does not exist' };
   let text: string;
   try {
+    const found = statSync(file);
+    // The file is read more than once: when the gateway starts, and when it changes.
+    if (!found.isFile() && !found.isDirectory()) {
+      return {
+        ok: false,
+        missing: false,
+        message: 'this is not a regular file, which can be read again when it changes',
+      };
+    }
     text = readFileSync(file, 'utf8');
   } catch (error) {
     return { ok: false, missing: false, message: reasonText(error, 'file') };

@@ -1,5 +1,6 @@
 // What is typed after "mooring gateway": every word counts, or is an error that says what to do.
 
+import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { useSharedHome } from '../../support/program.ts';
 import { runtimeOf, writeConfig } from './support.ts';
@@ -36,4 +37,10 @@ test('a URL that is not valid, or that has credentials, and a view of a single s
   expect(await run('--view', 'safe', '--', 'node', 'server.mjs')).toMatchObject(
     rejected('--view is for servers of a file'),
   );
+});
+
+test.skipIf(process.platform === 'win32')('a pipe is not a configuration file', async () => {
+  const pipe = home.file('pipe.json');
+  execFileSync('mkfifo', [pipe]);
+  expect(await run('check', '--config', pipe)).toMatchObject(rejected('pipe.json: this is not a regular file'));
 });
