@@ -87,7 +87,7 @@ async function readOne(
   const content = await readConfig(file);
   if (!content.ok) {
     const where = content.line === undefined ? '' : `:${content.line}:${content.column}`;
-    wrong.push(content.missing ? `--config: the file ${file} does not exist` : `${file}${where}: ${content.message}`);
+    wrong.push(`${file}${where}: ${content.message}`);
     return undefined;
   }
   // Anyone who can write the file decides which commands run here.

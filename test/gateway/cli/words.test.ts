@@ -44,3 +44,10 @@ test.skipIf(process.platform === 'win32')('a pipe is not a configuration file', 
   execFileSync('mkfifo', [pipe]);
   expect(await run('check', '--config', pipe)).toMatchObject(rejected('pipe.json: this is not a regular file'));
 });
+
+test('a file that does not exist is named as it is, whichever option names it', async () => {
+  const missing = home.file('missing.json');
+  const message = rejected(`mooring: ${missing}: the file does not exist`);
+  expect(await run('--config', missing)).toMatchObject(message);
+  expect(await home.run(['serve', 'clipboard', '--gateway', missing], { env: runtimeOf(home) })).toMatchObject(message);
+});
