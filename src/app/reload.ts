@@ -71,8 +71,8 @@ async function replaceCertificate(
   served.setTls(readTlsFiles(tls));
 }
 
-/** Settings of the client commands, which the server does not use. */
-const irrelevant: readonly string[] = ['mcpServers'];
+/** Settings of the client commands, which the server does not use, and those that a gateway reads again itself. */
+const irrelevant: readonly string[] = ['mcpServers', 'gateway'];
 
 /** Changed settings that were not applied. */
 function needingRestart({ started, authentication, policyGuard }: Running, next: ReadSettings): string[] {

@@ -148,6 +148,19 @@ test('a changed file is applied while clients are connected; a broken one change
   });
 });
 
+test('a view that is added is served after SIGHUP, and needs no restart', async () => {
+  const files = serverEntry(home, 'files', [{ name: 'read' }]);
+  const config = writeConfig(home, { mcpServers: { files }, gateway: { views: {} } });
+  const gateway = await startHttp(home, ['--config', config]);
+  writeConfig(home, { mcpServers: { files }, gateway: { views: { safe: { servers: ['files'] } } } });
+  gateway.child.kill('SIGHUP');
+  await gateway.line(/settings reloaded/);
+  await using(connect(`${gateway.url}/v/safe`), async (client) => {
+    expect(await toolNames(client)).toEqual(['files__read']);
+  });
+  expect(gateway.said()).not.toContain('need a restart');
+});
+
 test('a server gets a minimal environment and the variables of its entry', async () => {
   const files = serverEntry(home, 'files', [{ name: 'env' }], {
     env: { OWN: '1' },
