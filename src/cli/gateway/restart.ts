@@ -1,13 +1,15 @@
 // mooring gateway restart: restarts a server of the running gateway.
 
 import { findGateway } from '../../app/gateway/running.ts';
+import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { command } from '../command.ts';
 import { findServer } from './find-server.ts';
 
 const help = `Usage: mooring gateway restart SERVER [--pid N]
 
-Ends the processes and connections of a server and starts it again. Calls in progress fail.
+Ends the processes and connections of a server and starts it again. Calls in progress fail. Exit code: 1 if it does not
+start.
 
 Options:
   --pid N      the gateway with this process id, if several are running
@@ -26,6 +28,12 @@ export const run = command({ name: 'gateway restart', help, options }, async ({ 
   const { slug, state } = findServer(server, await running.status());
   if (state === 'disabled') throw new Error(`${slug} is disabled in the configuration, so it was not restarted`);
   await running.restart(slug);
-  out.write(`${slug} was restarted\n`);
-  return 0;
+  const now = (await running.status()).find((each) => each.slug === slug);
+  // With a connection for each call, none is open now.
+  if (now?.state === 'ready' || now?.state === 'idle') {
+    out.write(`${slug} was restarted\n`);
+    return 0;
+  }
+  const reason = now?.reason === undefined ? '' : `: ${lineForTerminal(now.reason, 500)}`;
+  throw new Error(`${slug} was ended, but it is ${now?.state ?? 'not in the configuration any more'} now${reason}`);
 });

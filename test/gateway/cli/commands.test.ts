@@ -119,6 +119,23 @@ test('status, tools and restart ask the running gateway', async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
+test('restart reports a server that does not start', async () => {
+  const config = writeConfig(home, {
+    mcpServers: {
+      broken: { command: 'no-such-program' },
+      single: serverEntry(home, 'single', [{ name: 'read' }], { mooring: { isolation: 'call' } }),
+    },
+  });
+  const { child } = await startHttp(home, ['--config', config]);
+  expect(await run('restart', 'broken')).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/broken was ended, but it is down now: .*no-such-program was not found/),
+  });
+  expect(await run('restart', 'single')).toMatchObject({ code: 0, stdout: 'single was restarted\n' });
+  child.kill();
+});
+
 test('a gateway on stdio can be reached, too, once it has served its client', async () => {
   const config = writeConfig(home, { mcpServers: { files: serverEntry(home, 'files', [{ name: 'read' }]) } });
   const client = await connectStdio(home, ['--config', config]);
