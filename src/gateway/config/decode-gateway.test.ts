@@ -120,6 +120,17 @@ test('views name servers by entry or by slug; "default" changes the default view
   expect(config.defaultView).toMatchObject({ name: '', servers: '*', mode: 'auto' });
 });
 
+test('a view means the entry of a name, not another server with that prefix', async () => {
+  const config = await decode(
+    {
+      files: { command: 'x', mooring: { prefix: 'local' } },
+      far: { url: 'https://far.example/mcp', mooring: { prefix: 'files' } },
+    },
+    { views: { safe: { servers: ['files'] }, both: { servers: ['local', 'far'] } } },
+  );
+  expect(config.views.map(({ servers }) => servers)).toEqual([['local'], ['local', 'files']]);
+});
+
 test('several sources keep their order; the digest changes with any key, the identity only with the address', async () => {
   const { config } = await decodeGateway([
     { servers: [{ name: 'a', written: { command: 'x', args: ['1'] } }] },

@@ -129,7 +129,11 @@ async function decodeGatewayKeys(
   servers: readonly UpstreamConfig[],
   issues: ConfigIssue[],
 ): Promise<Omit<GatewayConfig, 'servers'>> {
-  const slugs = new Map(servers.flatMap(({ name, slug }) => [[slugOf(name), slug] as const, [slug, slug] as const]));
+  // A name means the entry of that name, the first of several, before a server that is only called so at the gateway.
+  const slugs = new Map([
+    ...servers.map(({ slug }) => [slug, slug] as const),
+    ...servers.toReversed().map(({ name, slug }) => [slugOf(name), slug] as const),
+  ]);
   const views = new Map<string, ViewConfig>();
   let keys: GatewayKeys = {};
   for (const [source, { gateway }] of sources.entries()) {
