@@ -276,9 +276,11 @@ test('several files are read together, in their order', async () => {
   expect(Object.keys(servers)).toEqual(['filesystem', 'brave-search', 'playwright', 'docs']);
 });
 
-test('the same server in two files is an error that names the file and line', async () => {
+test('the same server in two files is an error that names both files and lines', async () => {
   const error = await read('claude-code.json', 'mooring.json').catch((each: Error) => each);
-  expect((error as Error).message).toMatch(/mooring\.json:5: .*"github" and "github" would both be called github/);
+  expect((error as Error).message).toMatch(
+    /mooring\.json:5: .*"github" and "github" would both be called github.* The other is at .*claude-code\.json:3$/,
+  );
 });
 
 test('a variable that is not set is an error with its line, except for a disabled server', async () => {

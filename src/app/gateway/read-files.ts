@@ -267,8 +267,15 @@ function at({ file, text, node }: Place, path: readonly (string | number)[]): st
 }
 
 function describe(issue: ConfigIssue, files: readonly ReadFile[]): string {
-  const place = files[issue.source] as ReadFile;
-  const server = place.servers.find(({ name }) => name === issue.server);
-  const path = server === undefined ? issue.path : [...server.section, ...issue.path];
-  return `${at(place, path)}: ${formatIssues([withSuggestion({ path: issue.path, message: issue.message })])}`;
+  const { source, server, path, message, other } = issue;
+  const place = placeOf(files[source] as ReadFile, server, path);
+  const conflict = other && placeOf(files[other.source] as ReadFile, other.server, [other.server]);
+  const text = formatIssues([withSuggestion({ path, message })]);
+  return `${place}: ${text}${conflict === undefined ? '' : `. The other is at ${conflict}`}`;
+}
+
+/** The file and line of a path that begins with a server, or with "gateway". */
+function placeOf(file: ReadFile, named: string | undefined, path: ConfigIssue['path']): string {
+  const server = file.servers.find(({ name }) => name === named);
+  return at(file, server === undefined ? path : [...server.section, ...path]);
 }

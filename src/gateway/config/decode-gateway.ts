@@ -38,6 +38,8 @@ export interface ConfigIssue extends Issue {
   readonly source: number;
   /** The server whose entry it is in; otherwise it is in "gateway". */
   readonly server?: string | undefined;
+  /** The entry that it conflicts with. */
+  readonly other?: { readonly source: number; readonly server: string };
 }
 
 /** Decodes the sources together: servers in their order. Throws a `GatewayConfigError` that lists everything wrong. */
@@ -48,6 +50,7 @@ export async function decodeGateway(
   const issues: ConfigIssue[] = [];
   const notes: ConfigNote[] = [];
   const servers: UpstreamConfig[] = [];
+  const sourceOf = new Map<UpstreamConfig, number>();
   for (const [source, { servers: written }] of sources.entries()) {
     for (const each of written) {
       const found = await check(upstreamSchema, ownKeys(each.written));
@@ -61,9 +64,10 @@ export async function decodeGateway(
       issues.push(...decoded.issues.map((issue) => ({ ...issue, source, server: each.name })));
       notes.push(...decoded.notes);
       servers.push(decoded.server);
+      sourceOf.set(decoded.server, source);
     }
   }
-  issues.push(...sameSlugs(servers, sources));
+  issues.push(...sameSlugs(servers, (server) => sourceOf.get(server) as number));
   const gateway = await decodeGatewayKeys(sources, servers, issues);
   if (issues.length > 0) throw new GatewayConfigError(issues);
   return { config: { servers, ...gateway }, notes };
@@ -100,16 +104,16 @@ async function check(schema: JsonSchema, value: unknown): Promise<readonly Issue
 }
 
 /** Two servers with one slug would share their names. */
-function sameSlugs(servers: readonly UpstreamConfig[], sources: readonly GatewaySource[]): ConfigIssue[] {
+function sameSlugs(servers: readonly UpstreamConfig[], sourceOf: (server: UpstreamConfig) => number): ConfigIssue[] {
   const seen = new Map<string, UpstreamConfig>();
   return servers.flatMap((server) => {
     const other = seen.get(server.slug);
     seen.set(server.slug, other ?? server);
     if (other === undefined) return [];
-    const source = sources.findLastIndex(({ servers: written }) => written.some(({ name }) => name === server.name));
     const both = `${JSON.stringify(other.name)} and ${JSON.stringify(server.name)}`;
     const message = `${both} would both be called ${server.slug} at the gateway; rename one, or set "mooring": { "prefix": "…" }`;
-    return [{ source, server: server.name, path: [server.name], message }];
+    const place = { source: sourceOf(server), server: server.name, path: [server.name] };
+    return [{ ...place, message, other: { source: sourceOf(other), server: other.name } }];
   });
 }
 
