@@ -81,3 +81,14 @@ test('Zed: a server of an extension is left out, and the others are served', asy
     'older: left out, because it belongs to an extension of Zed, which only Zed can start',
   ]);
 });
+
+test('Claude Code: a server of the project replaces the one of the user', async () => {
+  const { servers } = await read('.claude.json', {
+    mcpServers: { files: { command: 'of-user' }, notes: { command: 'notes' } },
+    projects: {
+      [process.cwd()]: { mcpServers: { files: { command: 'of-project' } } },
+      '/elsewhere': { mcpServers: { other: { command: 'other' } } },
+    },
+  });
+  expect(servers.map(({ entry }) => entry.command)).toEqual(['notes', 'of-project']);
+});

@@ -97,7 +97,7 @@ async function readOne(
     return undefined;
   }
   const data = (content.data ?? {}) as Record<string, unknown>;
-  const found = serversIn(data).filter(({ section }) => isForThisFolder(section));
+  const found = serversForThisFolder(data);
   const servers = found.filter((each) => !isOfExtension(each));
   if (servers.length === 0) {
     wrong.push(`${file} has no servers: add them under "mcpServers" (${sectionNames.join(', ')} are read)`);
@@ -132,9 +132,12 @@ export function noteOnExtension({ name }: WrittenServer): ConfigNote {
   };
 }
 
-/** Claude Code keeps the servers of all projects in the user's file; only those for this folder are used. */
-function isForThisFolder(section: readonly string[]): boolean {
-  return section[0] !== 'projects' || section[1] === process.cwd();
+/** Claude Code keeps the servers of all projects in the user's file. Those for this folder come before the user's of that name. */
+function serversForThisFolder(data: unknown): WrittenServer[] {
+  const isOfProject = ({ section }: WrittenServer): boolean => section[0] === 'projects';
+  const found = serversIn(data).filter((each) => !isOfProject(each) || each.section[1] === process.cwd());
+  const own = found.filter(isOfProject);
+  return found.filter((each) => isOfProject(each) || !own.some(({ name }) => name === each.name));
 }
 
 /** The client whose file it is, where that affects the meaning of a key. */
