@@ -1,5 +1,6 @@
 // The pins of this user's gateways, for the commands about them.
 
+import { slugOf } from '../../gateway/names/index.ts';
 import { type DefinitionDifference, diffDefinitions, type PinDifference, Pins } from '../../gateway/pins/index.ts';
 import { resolveSettings } from '../config/resolve.ts';
 import { pinFile } from './data-files.ts';
@@ -7,6 +8,9 @@ import { pinFile } from './data-files.ts';
 export interface StoredPins extends Pick<Pins, 'list' | 'accept' | 'saved'> {
   /** The values that differ. */
   fieldsOf(difference: PinDifference): readonly DefinitionDifference[];
+  /** The servers that have pins. Pins do not have the name of an entry, which becomes a slug. */
+  servers(): readonly string[];
+  slugOf(name: string): string;
 }
 
 /** Opens the pins in a data folder; default: that of the settings. */
@@ -17,6 +21,11 @@ export async function openPins(dataDir: string | undefined): Promise<StoredPins>
     list: () => pins.list(),
     accept: (identity, slug, tool) => pins.accept(identity, slug, tool),
     saved: () => pins.saved(),
+    servers: () => {
+      const { accepted, differences } = pins.list();
+      return [...new Set([...accepted, ...differences].map(({ slug }) => slug))];
+    },
+    slugOf,
     fieldsOf: ({ accepted, seen }) => diffDefinitions(accepted, seen),
   };
 }

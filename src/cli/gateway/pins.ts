@@ -2,6 +2,7 @@
 
 import { runningGateways } from '../../app/gateway/running.ts';
 import { openPins } from '../../app/gateway/stored-pins.ts';
+import { nearest } from '../../app/text/nearest.ts';
 import { forTerminal, lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { command } from '../command.ts';
@@ -44,17 +45,39 @@ export const run = command(
   },
 );
 
-/** `server` or `server/tool`; tools may have slashes in their names. */
-function matcher(text: string | undefined): (item: { readonly slug: string; readonly tool: string }) => boolean {
+/** `server` or `server/tool`; tools may have slashes in their names. Throws a `UsageError` for what has no pins. */
+function matcher(
+  pins: Stored,
+  text: string | undefined,
+): (item: { readonly slug: string; readonly tool: string }) => boolean {
   if (text === undefined) return () => true;
   const end = text.indexOf('/');
-  const [server, tool] = end === -1 ? [text, undefined] : [text.slice(0, end), text.slice(end + 1)];
-  return (item) => item.slug === server && (tool === undefined || item.tool === tool);
+  const [named, tool] = end === -1 ? [text, undefined] : [text.slice(0, end), text.slice(end + 1)];
+  const server = pins.slugOf(named);
+  const servers = pins.servers();
+  if (servers.length > 0 && !servers.includes(server)) throw withoutPins(named, servers);
+  const isMeant = (item: { readonly slug: string; readonly tool: string }): boolean =>
+    item.slug === server && (tool === undefined || item.tool === tool);
+  const { accepted, differences } = pins.list();
+  if (servers.length > 0 && ![...accepted, ...differences].some(isMeant)) {
+    throw new UsageError(
+      `The server ${server} has no tool ${JSON.stringify(tool)}. "mooring gateway pins ${server}" lists them`,
+    );
+  }
+  return isMeant;
+}
+
+function withoutPins(named: string, servers: readonly string[]): UsageError {
+  const meant = nearest(named, servers);
+  const hint = meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`;
+  return new UsageError(
+    `No tools of a server ${JSON.stringify(named)} are known${hint}\nThere are tools of ${servers.join(', ')}`,
+  );
 }
 
 function list(pins: Stored, server: string | undefined, json: boolean, out: Output): number {
   const { accepted, differences } = pins.list();
-  const isMeant = matcher(server);
+  const isMeant = matcher(pins, server);
   const state = new Map(differences.map(({ identity, tool, kind }) => [`${identity} ${tool}`, kind]));
   const known = accepted.filter(isMeant).map(({ identity, ...pin }) => ({
     ...pin,
@@ -90,7 +113,7 @@ function list(pins: Stored, server: string | undefined, json: boolean, out: Outp
 }
 
 function diff(pins: Stored, named: string | undefined, json: boolean, out: Output): number {
-  const found = pins.list().differences.filter(matcher(named));
+  const found = pins.list().differences.filter(matcher(pins, named));
   if (json) out.json({ differences: found.map((each) => ({ ...each, fields: pins.fieldsOf(each) })) });
   else if (found.length === 0) out.info('No tool has changed since it was accepted.\n');
   else for (const each of found) printDifference(pins, each, out);
@@ -111,7 +134,7 @@ function printDifference(pins: Stored, difference: Difference, out: Output): voi
 
 async function accept(pins: Stored, named: string | undefined, json: boolean, out: Output): Promise<number> {
   if (named === undefined) throw new UsageError('Usage: mooring gateway pins accept SERVER[/TOOL]');
-  const meant = pins.list().differences.filter(matcher(named));
+  const meant = pins.list().differences.filter(matcher(pins, named));
   if (meant.length === 0)
     throw new UsageError(
       `There is nothing to accept for ${JSON.stringify(named)}. "mooring gateway pins diff" lists the changes`,
