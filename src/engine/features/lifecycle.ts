@@ -57,7 +57,7 @@ export const discover: Feature<undefined> = {
 
 function describeServer({ server, peer }: Call): Parameters<Call['codec']['serverDescription']>[0] {
   return {
-    capabilities: server.tasks === undefined ? server.capabilities : withTasksOf(peer, server),
+    capabilities: withTasksOf(peer, server),
     ...(server.instructions === undefined ? {} : { instructions: server.instructions }),
     cache: server.listCache,
     versions: server.revisions.statelessVersions,

@@ -16,10 +16,12 @@ export function ownerOf({ principal, transport }: Peer): string {
 }
 
 /** The capabilities of a server with tasks: not declared to a caller that sees no tool with tasks, or cannot list them. */
-export function withTasksOf(peer: Peer, { capabilities, catalog }: CallServer): Capabilities {
+export function withTasksOf(peer: Peer, { capabilities, catalog, tasks: service }: CallServer): Capabilities {
   const { tasks, ...others } = capabilities;
   if (tasks === undefined) return capabilities;
-  const isOffered = [...catalog.tools.values()].some((tool) => tool.task && isVisible(tool, peer.principal));
+  // A gateway declares tasks before it knows the tools of its servers.
+  const isOffered =
+    service === undefined || [...catalog.tools.values()].some((tool) => tool.task && isVisible(tool, peer.principal));
   if (!isOffered) return others;
   const { list: _list, ...withoutList } = tasks as { readonly list?: unknown };
   return ownerOf(peer) === '' ? { ...others, tasks: withoutList } : capabilities;

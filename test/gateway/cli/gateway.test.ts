@@ -161,6 +161,20 @@ test('a view that is added is served after SIGHUP, and needs no restart', async 
   expect(gateway.said()).not.toContain('need a restart');
 });
 
+test('a caller that cannot list tasks is not told that it can, also before the servers are known', async () => {
+  const mooring = { override: { read: { taskSupport: 'optional' } } };
+  const config = writeConfig(home, {
+    mcpServers: { files: serverEntry(home, 'files', [{ name: 'read' }], { mooring }) },
+  });
+  const { url } = await startHttp(home, ['--config', config]);
+  for (const _time of ['before', 'after']) {
+    await using(connect(url, { revision: '2025-11-25' }), async (client) => {
+      expect(client.capabilities['tasks']).toEqual({ cancel: {}, requests: { tools: { call: {} } } });
+      expect(await toolNames(client)).toEqual(['files__read']);
+    });
+  }
+});
+
 test('a server gets a minimal environment and the variables of its entry', async () => {
   const files = serverEntry(home, 'files', [{ name: 'env' }], {
     env: { OWN: '1' },
