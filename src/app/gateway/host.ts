@@ -53,6 +53,8 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
   const inputs = new Inputs({ env: process.env, stored: openStoredValues(), ask: terminalOf(process) });
   const read = async (): Promise<GatewayConfig> => {
     const { config, notes } = await readGateway(input, files, settings, inputs);
+    // Also when the files are read again: the endpoint would go on showing a view that was removed.
+    requireView(options.view, config);
     for (const note of notes) report(note, logger);
     return config;
   };
@@ -85,7 +87,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
   });
   if (base !== undefined) gateway.attach(base);
   const main = mainOf(options, config);
-  const server = serverOf(gateway, main, config);
+  const server = serverOf(gateway, main);
   const watch = watchConfig({ files, current: config, read, apply: (next) => gateway.reload(next), logger });
   options.health?.add('upstreams', () => healthOf(gateway));
   let socket: ControlSocket | undefined;
@@ -107,7 +109,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
       const open = async (): Promise<void> => {
         try {
           const { openControlSocket } = await import('./control-socket.ts');
-          socket = await openControlSocket(controlHandlers(gateway, watch, info));
+          socket = await openControlSocket(controlHandlers(gateway, main, watch, info));
         } catch (error) {
           logger.warn(`"mooring gateway status" cannot reach this gateway: ${(error as Error).message}`);
         }
@@ -179,10 +181,13 @@ function addressBelow(as: ServedAs): string {
   return as.view === '' ? '' : `/v/${as.view}`;
 }
 
-function serverOf(gateway: Gateway, as: ServedAs, config: GatewayConfig): Server {
-  const found = 'view' in as ? gateway.view(as.view) : gateway.single(as.upstream);
-  if (found !== undefined) return found;
-  throw new UsageError('view' in as ? unknownView(as.view, config) : `There is no server ${as.upstream}`);
+function serverOf(gateway: Gateway, as: ServedAs): Server {
+  return ('view' in as ? gateway.view(as.view) : gateway.single(as.upstream)) as Server;
+}
+
+function requireView(name: string | undefined, config: GatewayConfig): void {
+  if (name === undefined || config.views.some((each) => each.name === name)) return;
+  throw new UsageError(unknownView(name, config));
 }
 
 function healthOf(gateway: Gateway): { readonly status: 'ok' | 'degraded' | 'failed'; readonly detail?: string } {
@@ -211,6 +216,7 @@ function monitorOf(gateway: Gateway): PartStatus {
 
 function controlHandlers(
   gateway: Gateway,
+  main: ServedAs,
   watch: ConfigWatch,
   { startedAt, url, files }: Pick<GatewayInfo, 'startedAt' | 'url' | 'files'>,
 ) {
@@ -224,17 +230,18 @@ function controlHandlers(
       problem: watch.problem,
     }),
     status: () => gateway.status(),
-    tools: ({ view }: Readonly<Record<string, unknown>>) => toolsOf(gateway, typeof view === 'string' ? view : ''),
+    tools: ({ view }: Readonly<Record<string, unknown>>) =>
+      toolsOf(gateway, typeof view === 'string' && view !== '' ? { view } : main),
     restart: (params: Readonly<Record<string, unknown>>) => gateway.restart(nameOf(params)),
     recheck: (params: Readonly<Record<string, unknown>>) => gateway.recheckPins(nameOf(params)),
     reload: () => watch.reload(),
   };
 }
 
-async function toolsOf(gateway: Gateway, view: string): Promise<readonly ListedTool[]> {
+async function toolsOf(gateway: Gateway, as: ServedAs): Promise<readonly ListedTool[]> {
   await gateway.readLists();
-  const exposed = gateway.exposed({ view });
-  if (exposed === undefined) throw new Error(`There is no view ${JSON.stringify(view)}`);
+  const exposed = gateway.exposed(as);
+  if (exposed === undefined) throw new Error(`There is no view ${JSON.stringify('view' in as ? as.view : '')}`);
   return exposed.tools.map(({ slug, original, exposed: name, item }) => ({
     ...{ name, server: slug, original, title: item.title, description: item.description },
   }));

@@ -94,6 +94,28 @@ test('--view chooses what is served at the endpoint; an unknown view is an error
   expect([code, stderr]).toEqual([2, expect.stringContaining('There is no view "onyl"; the configuration has only')]);
 });
 
+test('the view of the endpoint cannot be removed while it is served, and its tools are those that "tools" lists', async () => {
+  const files = serverEntry(home, 'files', [{ name: 'read' }]);
+  const notes = serverEntry(home, 'notes', [{ name: 'add' }]);
+  const configWith = (views: object) => writeConfig(home, { mcpServers: { files, notes }, gateway: { views } });
+  const config = configWith({ only: { servers: ['notes'] } });
+  const gateway = await startHttp(home, ['--config', config, '--view', 'only']);
+  const listed = async () => {
+    const { stdout } = await home.run(['gateway', 'tools', '--json'], { env: runtimeOf(home) });
+    return JSON.parse(stdout).tools.map(({ name }: { name: string }) => name);
+  };
+  await using(connect(gateway.url), async (client) => {
+    expect(await toolNames(client)).toEqual(['notes__add']);
+    expect(await listed()).toEqual(['notes__add']);
+    configWith({ other: { servers: ['files'] } });
+    expect(await gateway.line(/configuration was not reloaded/)).toContain('There is no view');
+    configWith({ only: { servers: ['files'] } });
+    await gateway.line(/configuration of the gateway was reloaded/);
+    expect(await toolNames(client)).toEqual(['files__read']);
+    expect(await listed()).toEqual(['files__read']);
+  });
+});
+
 test('one command behind HTTP, and one URL on stdio: a bridge with the names of the server', async () => {
   const { command, args } = serverEntry(home, 'files', [{ name: 'read' }]) as { command: string; args: string[] };
   const { url } = await startHttp(home, ['--', command, ...args]);
