@@ -92,3 +92,23 @@ test('Claude Code: a server of the project replaces the one of the user', async 
   });
   expect(servers.map(({ entry }) => entry.command)).toEqual(['notes', 'of-project']);
 });
+
+test('TOML: errors have their lines', async () => {
+  const text = `model = "gpt-5"
+
+[mcp_servers.files]
+command = "files"
+args = "one"
+
+[mcp_servers.far]
+url = "nowhere"
+[mcp_servers.far.http_headers]
+X-Region = "eu"
+`;
+  const error = await read('.codex/config.toml', text).catch((each: Error) => each);
+  expect((error as Error).message).toMatch(/config\.toml:5: files\.args: must be a list.*\n.*config\.toml:8: far\.url/);
+  const unset = text.replace('"eu"', `"\${NOT_SET_HERE}"`);
+  await expect(read('.codex/config.toml', unset)).rejects.toThrow(
+    /config\.toml:10: far: needs the environment variable/,
+  );
+});

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { extname } from 'node:path';
 import { reasonText } from '../../protocol/errno-text.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
+import { offsetOf } from '../config/issues.ts';
 import { dataOf, JsoncError, type JsonNode, parseJsonc, positionOf } from '../text/jsonc.ts';
 import { hasServers } from './clients.ts';
 
@@ -26,6 +27,8 @@ interface ReadConfig {
   readonly data: unknown;
   /** Undefined for TOML and for an empty file. */
   readonly node: JsonNode | undefined;
+  /** Where a value is, or what is nearest to it. */
+  offsetOf(path: readonly (string | number)[]): number;
 }
 
 export type ConfigContent =
@@ -64,18 +67,18 @@ export async function readConfig(file: string): Promise<ConfigContent> {
   });
   if (extname(file).toLowerCase() === '.toml') {
     // Loaded only for TOML: the parser is large.
-    const { tomlData, TomlError } = await import('../text/toml.ts');
+    const { tomlData, TomlError, tomlOffset } = await import('../text/toml.ts');
     try {
-      return { ok: true, text, data: tomlData(text), node: undefined };
+      return { ok: true, text, data: tomlData(text), node: undefined, offsetOf: (path) => tomlOffset(text, path) };
     } catch (error) {
       if (error instanceof TomlError) return wrong(error);
       throw error;
     }
   }
-  if (text.trim() === '') return { ok: true, text, data: {}, node: undefined };
+  if (text.trim() === '') return { ok: true, text, data: {}, node: undefined, offsetOf: () => 0 };
   try {
     const node = parseJsonc(text);
-    return { ok: true, text, data: dataOf(node), node };
+    return { ok: true, text, data: dataOf(node), node, offsetOf: (path) => offsetOf(node, path) };
   } catch (error) {
     if (error instanceof JsoncError) return wrong(error);
     throw error;

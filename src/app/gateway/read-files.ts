@@ -22,9 +22,9 @@ import {
   type WrittenServer,
 } from '../clients/server-config.ts';
 import { expandVariables } from '../config/expand.ts';
-import { offsetOf, withSuggestion } from '../config/issues.ts';
+import { withSuggestion } from '../config/issues.ts';
 import { ownershipProblem } from '../config/ownership.ts';
-import { type JsonNode, positionOf } from '../text/jsonc.ts';
+import { positionOf } from '../text/jsonc.ts';
 import { UsageError } from '../usage-error.ts';
 import {
   mapTexts,
@@ -45,10 +45,7 @@ export interface ReadGatewayOptions {
 }
 
 /** A file that was read. */
-interface ReadFile {
-  readonly file: string;
-  readonly text: string;
-  readonly node: JsonNode | undefined;
+interface ReadFile extends Place {
   readonly servers: readonly WrittenServer[];
   readonly source: GatewaySource;
   readonly notes: readonly ConfigNote[];
@@ -107,7 +104,7 @@ async function readOne(
   const workspace = workspaceOf(file, client);
   const variables = { ...env, ...placeVariables(workspace) };
   const notes: ConfigNote[] = found.filter(isOfExtension).map(noteOnExtension);
-  const place: Place = { file, text: content.text, node: content.node };
+  const place: Place = { file, text: content.text, offsetOf: content.offsetOf };
   const written: WrittenUpstream[] = [];
   for (const server of servers) {
     const expanded = expandServer(server, { variables, client, workspace, place, notes }, wrong);
@@ -151,7 +148,7 @@ function clientIn(file: string, servers: readonly WrittenServer[]): string | und
 interface Place {
   readonly file: string;
   readonly text: string;
-  readonly node: JsonNode | undefined;
+  offsetOf(path: readonly (string | number)[]): number;
 }
 
 interface Expansion {
@@ -265,8 +262,8 @@ function walkTexts(
 }
 
 /** The file and line of a path in it. */
-function at({ file, text, node }: Place, path: readonly (string | number)[]): string {
-  return node === undefined ? file : `${file}:${positionOf(text, offsetOf(node, path)).line}`;
+function at({ file, text, offsetOf }: Place, path: readonly (string | number)[]): string {
+  return `${file}:${positionOf(text, offsetOf(path)).line}`;
 }
 
 function describe(issue: ConfigIssue, files: readonly ReadFile[]): string {

@@ -47,6 +47,17 @@ export function parseToml(text: string): TomlStatement[] {
   return statements;
 }
 
+/** Where a value is, or what is nearest to it: its table, or the first statement below it. */
+export function tomlOffset(text: string, path: readonly (string | number)[]): number {
+  const depth = (of: readonly string[]): number => {
+    const end = of.findIndex((step, i) => step !== path[i]);
+    return end === -1 ? of.length : end;
+  };
+  const statements = parseToml(text);
+  const deepest = Math.max(...statements.map((each) => depth(each.path)));
+  return statements.find((each) => depth(each.path) === deepest)?.start ?? 0;
+}
+
 /** The whole text as plain data. Throws `TomlError`. */
 export function tomlData(text: string): Readonly<Record<string, unknown>> {
   return getStaticTOMLValue(parse(text.replace(/^\ufeff/, ' '))) as Record<string, unknown>;
