@@ -103,6 +103,23 @@ test('an object of a program has values, not secrets to look up', async () => {
   expect(await issuesOf({ a: { url: 'https://x.example', mooring: { auth } } })).toContain('auth.clientSecret: is a');
 });
 
+test('a time limit longer than the default of the whole time counts, also that of another client', async () => {
+  const { servers } = await decode({
+    own: { command: 'x', mooring: { timeoutMs: 900_000 } },
+    gemini: { command: 'x', timeout: 1_800_000 },
+    codex: { command: 'x', tool_timeout_sec: 1e9 },
+    capped: { command: 'x', mooring: { timeoutMs: 900_000, maxTimeoutMs: 60_000 } },
+    usual: { command: 'x' },
+  });
+  expect(servers.map(({ timeoutMs, maxTimeoutMs }) => [timeoutMs, maxTimeoutMs])).toEqual([
+    [900_000, 900_000],
+    [1_800_000, 1_800_000],
+    [2_147_483_647, 2_147_483_647],
+    [900_000, 60_000],
+    [60_000, 600_000],
+  ]);
+});
+
 test('all errors are reported together', async () => {
   const message = await issuesOf(
     { a: {}, b: { command: 'x', mooring: { pin: 'maybe' } } },

@@ -73,6 +73,7 @@ export function decodeUpstream(given: WrittenUpstream, options: DecodeOptions): 
   const entry = decodeClientEntry(written, client);
   const disabled = isDisabled(written);
   if (!disabled) issues.push(...entryIssues(name, written, entry));
+  const timeoutMs = own.timeoutMs ?? timeoutOfClient(written, client) ?? defaults.timeoutMs;
   const slug = slugOf(typeof own.prefix === 'string' ? own.prefix : name);
   const toolFilter = decodeFilter(own.tools ?? filterOfClient(written), [name, 'mooring', 'tools'], issues);
   for (const header of own.forwardHeaders ?? []) {
@@ -94,8 +95,9 @@ export function decodeUpstream(given: WrittenUpstream, options: DecodeOptions): 
     idleMs: own.idleMs ?? defaults.idleMs,
     restart: { ...defaults.restart, ...own.restart },
     maxProcesses: own.maxProcesses ?? defaults.maxProcesses,
-    timeoutMs: own.timeoutMs ?? timeoutOfClient(written, client) ?? defaults.timeoutMs,
-    maxTimeoutMs: own.maxTimeoutMs ?? defaults.maxTimeoutMs,
+    timeoutMs,
+    // A longer time limit must not end with the default of the other one.
+    maxTimeoutMs: own.maxTimeoutMs ?? Math.max(defaults.maxTimeoutMs, timeoutMs),
     revision: own.revision ?? defaults.revision,
     auth: own.auth ?? authOf(entry),
     forwardHeaders: (own.forwardHeaders ?? []).map((each) => each.toLowerCase()),

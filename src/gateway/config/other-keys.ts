@@ -2,6 +2,7 @@
 
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { WrittenFilter } from './decode-view.ts';
+import { maxMs } from './defaults.ts';
 
 /** Read by `decodeEntry`, `isDisabled` or the functions below. */
 const used = [
@@ -32,12 +33,17 @@ export function filterOfClient(written: unknown): WrittenFilter | undefined {
 export function timeoutOfClient(written: unknown, client: string | undefined): number | undefined {
   if (!isObject(written)) return undefined;
   const seconds = written['tool_timeout_sec'];
-  if (isPositive(seconds)) return Math.round(seconds * 1_000);
+  if (isPositive(seconds)) return wholeMs(seconds * 1_000);
   const { timeout } = written;
   if (!isPositive(timeout)) return undefined;
   // In a file of an unknown client, a small number must be in seconds: a limit below one second makes no sense.
   const inSeconds = client === 'cline' || client === 'cline-cli' || timeout < 1_000;
-  return Math.round(inSeconds ? timeout * 1_000 : timeout);
+  return wholeMs(inSeconds ? timeout * 1_000 : timeout);
+}
+
+/** As `timeoutMs` accepts it: some entries have a huge number for "no limit". */
+function wholeMs(ms: number): number {
+  return Math.min(Math.max(Math.round(ms), 1), maxMs);
 }
 
 /** The variables of the environment that a command gets, which Codex names; newer versions say where they come from, too. */

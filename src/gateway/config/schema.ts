@@ -2,10 +2,10 @@
 // the published schema of mooring.json and the reference in the documentation follow these tables.
 
 import type { JsonSchema } from '../../schema/index.ts';
-import { defaults } from './defaults.ts';
+import { defaults, maxMs } from './defaults.ts';
 
 const texts = { type: 'array', items: { type: 'string', minLength: 1 } } as const;
-const milliseconds = { type: 'integer', minimum: 0, maximum: 2_147_483_647 } as const;
+const milliseconds = { type: 'integer', minimum: 0, maximum: maxMs } as const;
 
 /** A value that is not in the file. */
 export const secretReference = {
