@@ -250,6 +250,22 @@ test('with isolation, processes are limited: an idle one is stopped, and if all 
   await Promise.allSettled(busy);
 });
 
+test.each(['session', 'call'] as const)(
+  'processes that take long to end count as well, with isolation %s',
+  { timeout: 30_000 },
+  async (isolation) => {
+    const entry = { ...faulty, env: { STUBBORN: '1' } };
+    const gateway = gatewayWith(started('one', { entry, isolation, maxProcesses: 2 }));
+    const pids: number[] = [];
+    for (let n = 0; n < 4; n++) {
+      const client = await clientOf(closers, gateway.server, { revision: '2025-11-25' });
+      pids.push(Number(await text(client, 'one__pid')));
+      expect(pids.filter(isRunning).length).toBeLessThanOrEqual(2);
+    }
+    expect(new Set(pids).size).toBe(4);
+  },
+);
+
 test('a server whose call ends before the client has answered for its roots gets those of its configuration', async () => {
   const roots = [{ uri: 'file:///configured' }];
   const gateway = gatewayWith(started('one', { roots }));

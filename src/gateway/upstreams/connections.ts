@@ -7,7 +7,7 @@ import { type ConnectSettings, connectOptions } from './connect-options.ts';
 import { UpstreamConnection } from './connection.ts';
 import type { ConnectionCaller } from './contract.ts';
 import { everyAsk } from './declared-capabilities.ts';
-import { RestartPolicy } from './restart-policy.ts';
+import { pause, RestartPolicy } from './restart-policy.ts';
 import { cannotBeUsed, isPermanent, reasonForCallers, type UpstreamUnavailable } from './start-error.ts';
 
 /** How long a call waits for a connection to open. */
@@ -53,6 +53,8 @@ export class UpstreamConnections {
   readonly #slots = new Map<string, Slot>();
   /** Connections that are being drained: they finish their calls and get no new ones. */
   readonly #retired = new Set<UpstreamConnection>();
+  /** Connections that are being closed: a process may take a while to end. */
+  readonly #closing = new Set<Promise<void>>();
   #calls = 0;
   #closed = false;
   #lastError: unknown;
@@ -190,8 +192,7 @@ export class UpstreamConnections {
   }
 
   #drop(connection: UpstreamConnection): void {
-    if (!this.#retired.delete(connection)) return;
-    void connection.open?.close({ graceMs: 0 });
+    if (this.#retired.delete(connection)) void this.#end(Promise.resolve(connection), 0);
   }
 
   #start(key: string, call: ConnectionCaller | undefined): Slot {
@@ -240,6 +241,7 @@ export class UpstreamConnections {
     }
     for (;;) {
       await pause(this.#policy.waitMs, signal);
+      while (this.#closing.size > 0 && this.#processes > this.#maxProcesses) await Promise.race(this.#closing);
       this.#events.starting();
       try {
         const client = await this.#connect(connection, call, signal);
@@ -295,7 +297,7 @@ export class UpstreamConnections {
     this.#lastError = error;
     this.#policy.failed();
     this.#events.lost(connection, error);
-    void connection.open?.close({ graceMs: 0 });
+    void this.#end(Promise.resolve(connection), 0);
   }
 
   /** Limits how long a call waits for a start; the start itself continues. */
@@ -316,8 +318,7 @@ export class UpstreamConnections {
 
   /** At the limit of processes, closes the idle connection that was used least recently. */
   #makeRoom(): void {
-    const { maxProcesses, isolation, entry } = this.#config;
-    if (isolation === 'shared' || entry.command === undefined) return;
+    const maxProcesses = this.#maxProcesses;
     if (this.#slots.size + this.#retired.size < maxProcesses) return;
     const idle = [...this.#slots.values()]
       .filter(({ connection }) => connection.open !== undefined && connection.isIdle)
@@ -328,6 +329,15 @@ export class UpstreamConnections {
     }
     this.#slots.delete(oldest.connection.key);
     void this.#close(oldest, closeGraceMs);
+  }
+
+  get #maxProcesses(): number {
+    const { maxProcesses, isolation, entry } = this.#config;
+    return isolation === 'shared' || entry.command === undefined ? Number.POSITIVE_INFINITY : maxProcesses;
+  }
+
+  get #processes(): number {
+    return this.#slots.size + this.#retired.size + this.#closing.size;
   }
 
   #becameIdle(connection: UpstreamConnection): void {
@@ -359,11 +369,18 @@ export class UpstreamConnections {
     slot.idleTimer = undefined;
   }
 
-  async #close(slot: Slot, graceMs: number): Promise<void> {
+  #close(slot: Slot, graceMs: number): Promise<void> {
     this.#stopIdleTimer(slot);
     slot.closing.abort(new Error('the connection is not needed any more'));
-    const connection = await slot.ready.catch(() => undefined);
-    await connection?.open?.close({ graceMs });
+    return this.#end(slot.ready, graceMs);
+  }
+
+  /** Closes it when it is open. */
+  async #end(ready: Promise<UpstreamConnection>, graceMs: number): Promise<void> {
+    const ended = ready.then(({ open }) => open?.close({ graceMs })).catch(() => {});
+    this.#closing.add(ended);
+    await ended;
+    this.#closing.delete(ended);
   }
 
   #reason(error: unknown): string {
@@ -373,16 +390,4 @@ export class UpstreamConnections {
   #unavailable(why: string, retryAfterMs?: number, cause?: unknown): UpstreamUnavailable {
     return cannotBeUsed(this.#config.slug, why, retryAfterMs, cause);
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms <= 0) return Promise.resolve();
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    timer.unref();
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    });
-  });
 }

@@ -62,3 +62,16 @@ export class RestartPolicy {
     this.#failures = this.#failures.filter((at) => at > oldest);
   }
 }
+
+/** Waits before a start. Rejects when `signal` is aborted. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    timer.unref();
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}

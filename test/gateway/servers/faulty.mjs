@@ -7,6 +7,12 @@ const tool = (name, annotations) => ({ name, inputSchema: { type: 'object' }, ..
 let isMute = false;
 let givenRoots;
 
+// Ends only when it is killed.
+if (process.env.STUBBORN !== undefined) {
+  process.on('SIGTERM', () => {});
+  setInterval(() => {}, 1_000);
+}
+
 const tools = [
   tool('pid'),
   tool('crash'),
