@@ -50,7 +50,8 @@ export class UriTemplate {
 
   /** The variables of a matching URI, percent-decoded; undefined if it does not match. */
   match(uri: string): Record<string, string> | undefined {
-    if (uri.length > maxUriLength) return undefined;
+    // The beginning is always a literal: most URIs that do not match are recognized by it.
+    if (uri.length > maxUriLength || !uri.startsWith(this.#parts[0] as string)) return undefined;
     const values: Record<string, string> = Object.create(null);
     const parts = this.#parts;
     let at = 0;

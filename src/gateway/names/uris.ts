@@ -4,6 +4,12 @@
 import { UriTemplate } from '../../engine/uri-template.ts';
 import type { CompiledFilter } from './filters.ts';
 
+/**
+ * The templates of one server that URIs are compared with; the others are qualified. Stops a server with many of them from making
+ * every read and result slow.
+ */
+const maxMatchedTemplates = 256;
+
 /** The resources of one server of a view. */
 export interface ServerUris {
   readonly slug: string;
@@ -64,7 +70,7 @@ export class UriRoutes {
       for (const uri of uris) {
         if (isShown(uri) && !this.#exact.has(uri) && this.#isFree(uri)) this.#exact.set(uri, slug);
       }
-      const shown = templates.filter(isShown);
+      const shown = templates.filter(isShown).slice(0, maxMatchedTemplates);
       for (const template of shown) {
         if (!this.#templates.has(template) && this.#split(template) === undefined) this.#templates.set(template, slug);
       }
