@@ -292,3 +292,27 @@ test('the status shows how long calls take, and how many wait for a connection',
   const [status] = gateway.status();
   expect(status).toMatchObject({ inFlight: 0, queued: 0, p50Ms: expect.any(Number), p99Ms: expect.any(Number) });
 });
+
+test('a result with more input requests than a user could answer is not valid', async () => {
+  const complete = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+  const params = { mode: 'form', message: 'Name?', requestedSchema: { type: 'object', properties: {} } };
+  const request = { method: 'elicitation/create', params };
+  const bad = scripted({
+    'server/discover': () => ({ ...complete, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } }),
+    'tools/list': () => ({ ...complete, tools: [tool('ask')] }),
+    'tools/call': () => {
+      const entries = Array.from({ length: 500 }, (_, n) => [`q${n}`, request]);
+      return { resultType: 'input_required', inputRequests: Object.fromEntries(entries) };
+    },
+  });
+  const config = gatewayConfig([upstream('bad', { revision: '2026-07-28' })]);
+  const gateway = createGateway(config, { logger: false, target: () => bad });
+  closers.push(() => gateway.close());
+  for (const revision of ['2025-11-25', '2026-07-28']) {
+    const elicit = () => expect.unreachable('the client should not be asked');
+    const client = await clientOf(closers, gateway.server, { revision, handlers: { elicit } });
+    await expect(client.callTool('bad__ask')).rejects.toThrow(
+      'Invalid answer from bad: It has more than 64 input requests',
+    );
+  }
+});

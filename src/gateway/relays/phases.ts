@@ -14,6 +14,9 @@ import { decodeInputRequest, encodeInputResponse, isWebUrl, urlRequest, withServ
 /** Stops an upstream that keeps sending input requests. */
 const maxPhases = 10;
 
+/** Input requests at a time; stops an upstream from sending more than a user could answer. */
+const maxRequests = 64;
+
 /** What a call waited for, as JSON, because it is part of `requestState`. */
 export type Phase =
   /** The upstream returned input requests; the request is repeated with the responses. */
@@ -138,8 +141,12 @@ function requestsOf(phase: Exclude<Phase, { kind: 'held' }>): Readonly<Record<st
   if (phase.kind === 'links') {
     return Object.fromEntries(phase.links.map(({ message, url }, i) => [`link-${i}`, urlRequest(message, url)]));
   }
+  const entries = Object.entries(phase.requests);
+  if (entries.length > maxRequests) {
+    throw new ClientError('invalid-result', `It has more than ${maxRequests} input requests`);
+  }
   return Object.fromEntries(
-    Object.entries(phase.requests).map(([key, request]) => {
+    entries.map(([key, request]) => {
       const decoded = decodeInputRequest(request);
       if (decoded === undefined) throw new ClientError('invalid-result', `The input request ${key} is not valid`);
       return [key, decoded];
