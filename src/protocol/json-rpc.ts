@@ -52,9 +52,9 @@ export function isObject(value: unknown): value is { readonly [key: string]: unk
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The error of a response, if it has the form that JSON-RPC requires. */
+/** The error of a response, if it has the form that JSON-RPC 2.0, section 5.1, requires: the code is an integer. */
 export function isErrorObject(error: unknown): error is JsonRpcErrorObject {
-  return isObject(error) && typeof error['code'] === 'number' && typeof error['message'] === 'string';
+  return isObject(error) && Number.isInteger(error['code']) && typeof error['message'] === 'string';
 }
 
 /** An id this side accepts: a string, or an integer that survives a round trip through a double. */

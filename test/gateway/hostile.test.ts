@@ -316,3 +316,14 @@ test('a result with more input requests than a user could answer is not valid', 
     );
   }
 });
+
+test('an error whose code is not an integer is an invalid answer: strict clients would not take it for a response', async () => {
+  const gateway = gatewayWith(
+    scripted({
+      'tools/list': () => ({ tools: [tool('a')] }),
+      'tools/call': (_params, send, id) => void send({ id, error: { code: 1.5, message: 'x' } }) as undefined,
+    }),
+  );
+  const client = await clientOf(closers, gateway.server);
+  await expect(client.callTool('bad__a')).rejects.toMatchObject({ serverError: { code: -32603 } });
+});
