@@ -1,11 +1,13 @@
 // Extensions that the gateway does not know: only at the address of the server that has them, as they are.
 
 import { afterEach, describe, expect, test } from 'vitest';
+import { createGateway } from '../../src/gateway/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import { wireErrors } from '../../src/protocol/errors.ts';
 import { useClosers } from '../support/closers.ts';
 import { type Message, TestClient } from '../support/test-client.ts';
-import { clientOf, gatewayOf } from './fixture.ts';
+import { clientOf, gatewayConfig, gatewayOf, upstream } from './fixture.ts';
+import { scriptedUpstream } from './scripted-upstream.ts';
 
 const closers = useClosers(afterEach);
 const id = 'com.example/tides';
@@ -111,4 +113,24 @@ test('a caller from whom a policy hides something cannot use them', async () => 
   expect((await request('eve')).error?.code).toBe(-32601);
   expect(seen).toEqual([]);
   expect((await request('ada')).result).toMatchObject({ next: 'Brest' });
+});
+
+test('neither the state of tasks nor reserved members of notifications pass', async () => {
+  const { target, called } = scriptedUpstream(() => {});
+  const config = upstream('one', { revision: '2025-11-25' });
+  const gateway = createGateway(gatewayConfig([config]), { logger: false, target: () => target });
+  closers.push(() => gateway.close());
+  const client = await TestClient.open(gateway.single('one') as Server, '2025-11-25');
+  await client.request('tools/list');
+  const call = client.call('work');
+  await expect.poll(() => called()?.received.at(-1)?.method).toBe('tools/call');
+  const status = { taskId: 't', status: 'working', statusMessage: 'of another caller' };
+  called().send({ method: 'notifications/tasks/status', params: status });
+  const _meta = { 'io.modelcontextprotocol/subscriptionId': 1, 'x/own': 2 };
+  called().send({ method: `notifications/${id}/turned`, params: { at: 'noon', _meta } });
+  const { params } = await client.next(({ method }) => method === `notifications/${id}/turned`);
+  expect(params).toEqual({ at: 'noon', _meta: { 'x/own': 2 } });
+  expect(JSON.stringify(client.received)).not.toContain('of another caller');
+  called().send({ id: called().received.at(-1)?.id, result: { content: [] } });
+  await call;
 });
