@@ -20,6 +20,8 @@ import { Upstream, type UpstreamSettings } from './upstreams/upstream.ts';
 
 /** How long a reload waits for the lists of changed servers, so that one of them cannot delay it for long. */
 const reloadListMs = 3_000;
+/** Stops a server whose lists always have new conflicts from filling the log and the memory. */
+const maxWarnings = 1_000;
 const noLists = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
 
 /** Creates a gateway. Nothing is started before it is needed, except servers with `start: "eager"`. */
@@ -267,7 +269,7 @@ export class Gateway {
   }
 
   #warnOnce(warning: string): void {
-    if (this.#warned.has(warning)) return;
+    if (this.#warned.has(warning) || this.#warned.size >= maxWarnings) return;
     this.#warned.add(warning);
     this.#logger?.warn(warning);
   }

@@ -2,6 +2,7 @@
 
 import { afterEach, expect, test } from 'vitest';
 import { createGateway, type Gateway, type UpstreamConfig } from '../../src/gateway/index.ts';
+import { silentLogger } from '../../src/protocol/logger.ts';
 import { useClosers } from '../support/closers.ts';
 import { type Answer, scripted, tool } from './answers.ts';
 import { clientOf, gatewayConfig, upstream } from './fixture.ts';
@@ -96,4 +97,27 @@ test('with validate, a tool whose schema is not valid cannot be called, and the 
   expect(await client.callTool('bad__work')).toMatchObject({ content: [{ text: 'done' }] });
   const failed = await client.callTool('bad__broken').catch((error: Error) => error.message);
   expect(JSON.stringify(failed)).toContain('The schema is not valid');
+});
+
+test('names in conflict are logged once each, and not without end', async () => {
+  const messages: string[] = [];
+  const logger = { ...silentLogger, warn: (text: string) => void messages.push(text) };
+  let names = Array.from({ length: 600 }, (_, n) => `tool${n}`);
+  let announce = (): void => {};
+  const bad = scripted({
+    'tools/list': (_params, send) => {
+      announce = () => send({ method: 'notifications/tools/list_changed' });
+      return { tools: [...names, ...names].map(tool) };
+    },
+  });
+  const config = gatewayConfig([upstream('bad', { revision: '2025-06-18' })]);
+  const gateway = createGateway(config, { logger, target: () => bad });
+  closers.push(() => gateway.close());
+  const client = await clientOf(closers, gateway.server, { cache: false });
+  await client.listTools();
+  expect(messages.filter((text) => text.includes('is hidden'))).toHaveLength(600);
+  names = names.map((name) => `${name}-again`);
+  announce();
+  await expect.poll(async () => (await client.listTools())[0]?.name).toBe('bad__tool0-again');
+  expect(messages.filter((text) => text.includes('is hidden'))).toHaveLength(1_000);
 });
