@@ -223,6 +223,10 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     return principal === undefined ? peer : principalKey(principal);
   }
 
+  get isAnonymous(): boolean {
+    return this.ctx.session === undefined && this.ctx.principal === undefined;
+  }
+
   get principalKey(): string {
     return principalKey(this.ctx.principal);
   }

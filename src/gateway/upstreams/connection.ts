@@ -133,7 +133,9 @@ export class UpstreamConnection implements CallFinder {
   }
 
   /** A call was cancelled, or had no response in time; the upstream may not know that yet. */
-  cancelled({ caller }: UpstreamCall): void {
+  cancelled({ caller, isAnonymous }: UpstreamCall): void {
+    // A client that cannot be recognised would not be asked in its own next call.
+    if (isAnonymous) return;
     this.#forgetCancelled();
     this.#cancelled.set(caller, performance.now() + cancelMs);
   }

@@ -12,6 +12,8 @@ export interface UpstreamCall {
    * messages of an upstream reach only the caller whose call caused them.
    */
   readonly caller: unknown;
+  /** It has neither a session nor a principal, so the next call of the same client has another `caller`. */
+  readonly isAnonymous: boolean;
   /** Which callers share a connection, by isolation. */
   readonly principalKey: string;
   /** The key of the session; the key of the principal where there are no sessions. */
