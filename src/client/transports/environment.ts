@@ -51,6 +51,7 @@ export function findProgram(
   { PATH = '' }: Environment,
   cwd: string,
 ): { readonly path: string } | { readonly why: string } {
+  if (!isFolder(cwd)) return { why: `its working folder ${cwd} does not exist, or you may not use it` };
   if (program.includes('/') || isAbsolute(program)) {
     const path = resolve(cwd, program);
     if (isProgram(path)) return { path };
@@ -64,7 +65,18 @@ export function findProgram(
     const path = join(resolve(cwd, folder === '' ? '.' : folder), program);
     if (isProgram(path)) return { path };
   }
-  return { why: `${program} was not found in PATH; install it or give the full path` };
+  const advice = /\s/.test(program)
+    ? 'if it has arguments, give them separately ("args" in a file)'
+    : 'install it or give the full path';
+  return { why: `${program} was not found in PATH; ${advice}` };
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false; // Not there, or not for us: either way nothing can be started in it.
+  }
 }
 
 function isProgram(path: string): boolean {

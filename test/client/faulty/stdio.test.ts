@@ -90,6 +90,11 @@ describe.concurrent('a server that cannot be talked to', () => {
     expect(error.message).toMatch(/no-such-program-anywhere was not found in PATH/);
   });
 
+  test('a program with its arguments in one word is told to separate them', async () => {
+    const error = await rejectionOf(connect(['node server.mjs'], limits), ClientError);
+    expect(error.message).toContain('if it has arguments, give them separately');
+  });
+
   test('a file that is no program is named', async () => {
     const error = await rejectionOf(connect([server], limits), ClientError);
     expect(error.code).toBe('spawn-failed');

@@ -123,6 +123,7 @@ test('restart reports a server that does not start', async () => {
   const config = writeConfig(home, {
     mcpServers: {
       broken: { command: 'no-such-program' },
+      elsewhere: serverEntry(home, 'elsewhere', [], { cwd: 'no-such-folder' }),
       single: serverEntry(home, 'single', [{ name: 'read' }], { mooring: { isolation: 'call' } }),
     },
   });
@@ -131,6 +132,10 @@ test('restart reports a server that does not start', async () => {
     code: 1,
     stdout: '',
     stderr: expect.stringMatching(/broken was ended, but it is down now: .*no-such-program was not found/),
+  });
+  expect(await run('restart', 'elsewhere')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/its working folder .*no-such-folder does not exist/),
   });
   expect(await run('restart', 'single')).toMatchObject({ code: 0, stdout: 'single was restarted\n' });
   child.kill();
