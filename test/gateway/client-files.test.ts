@@ -112,3 +112,23 @@ X-Region = "eu"
     /config\.toml:10: far: needs the environment variable/,
   );
 });
+
+test('a switch or filter of the wrong type is an error: it would start a server, or show a tool, that is not wanted', async () => {
+  const content = {
+    mcpServers: {
+      a: { command: 'a', disabled: 'true' },
+      b: { command: 'b', enabled: 0 },
+      c: { command: 'c', excludeTools: 'write' },
+      d: { command: 'd', includeTools: [1] },
+      e: { command: 'e', disabled: true, excludeTools: 'write' },
+      f: { command: 'f', disabled: null, includeTools: [] },
+    },
+  };
+  const error = await read('servers.json', content).catch((each: Error) => each);
+  expect((error as Error).message.split('\n').map((line) => line.replace(/^.*json:1: /, ''))).toEqual([
+    'a.disabled: must be true or false, not text',
+    'b.enabled: must be true or false, not a number',
+    'c.excludeTools: must be a list of names of tools, not text',
+    'd.includeTools: must be a list of names of tools',
+  ]);
+});

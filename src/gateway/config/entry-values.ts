@@ -1,5 +1,5 @@
-// Checks the values in the entry of a server: what is neither text nor can be turned into text is an error, because a variable
-// or header that is left out silently changes what the server may do.
+// Checks the values in the entry of a server: what is not of the right type, and cannot be turned into it, is an error, because a
+// variable, header or filter that is left out silently changes what the server may do.
 
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Issue } from '../../schema/index.ts';
@@ -8,6 +8,9 @@ import type { Issue } from '../../schema/index.ts';
 export const variableKeys = ['env', 'environment'] as const;
 /** Keys with the headers of requests, in any client. */
 export const headerKeys = ['headers', 'http_headers'] as const;
+
+/** Keys with the names of tools, in any client. */
+export const filterKeys = ['includeTools', 'excludeTools', 'disabledTools', 'enabled_tools', 'disabled_tools'] as const;
 
 /** The name in `{ "secret": "name" }`, which stands for a value that is not in the file; undefined for any other value. */
 export function secretOf(value: unknown): string | undefined {
@@ -26,6 +29,12 @@ export function valueIssues(written: Readonly<Record<string, unknown>>, path: re
         ? []
         : [{ path: [...path, key], message: `must be text, not ${kindOf(written[key])}` }],
     ),
+    ...['disabled', 'enabled'].flatMap((key) =>
+      written[key] === undefined || written[key] === null || typeof written[key] === 'boolean'
+        ? []
+        : [{ path: [...path, key], message: `must be true or false, not ${kindOf(written[key])}` }],
+    ),
+    ...filterKeys.flatMap((key) => filterIssues(written[key], [...path, key])),
     ...(Array.isArray(command) ? listIssues(command, [...path, 'command']) : []),
     ...listIssues(written['args'], [...path, 'args']),
     ...listIssues(nested['args'], [...path, 'command', 'args']),
@@ -52,6 +61,13 @@ function listIssues(value: unknown, path: readonly string[]): Issue[] {
     const why = secretOf(each) === undefined ? '' : ': command lines are visible to all users; put the secret into env';
     return [{ path: [...path, i], message: `must be text, not ${kindOf(each)}${why}` }];
   });
+}
+
+/** A filter that is left out would show all tools. */
+function filterIssues(value: unknown, path: readonly string[]): Issue[] {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return [];
+  return [{ path, message: `must be a list of names of tools${Array.isArray(value) ? '' : `, not ${kindOf(value)}`}` }];
 }
 
 function mapIssues(value: unknown, path: readonly string[], isValid: (value: unknown) => boolean): Issue[] {

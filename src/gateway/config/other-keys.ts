@@ -3,14 +3,15 @@
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { WrittenFilter } from './decode-view.ts';
 import { maxMs } from './defaults.ts';
+import { filterKeys } from './entry-values.ts';
 
 /** Read by `decodeEntry`, `isDisabled` or the functions below. */
-const used = [
+const used: readonly string[] = [
   ...['command', 'args', 'env', 'environment', 'cwd', 'workingDirectory'],
   ...['url', 'httpUrl', 'serverUrl', 'type', 'transport', 'headers', 'http_headers', 'bearer_token_env_var'],
   ...['env_http_headers', 'env_vars'],
   ...['disabled', 'enabled', 'mooring', 'timeout', 'tool_timeout_sec'],
-  ...['includeTools', 'excludeTools', 'disabledTools', 'enabled_tools', 'disabled_tools'],
+  ...filterKeys,
 ];
 
 /** Known keys of other clients that decide what those clients do, not what the server is. */
