@@ -133,18 +133,24 @@ export class GatewayGone extends Error {
   override readonly name = 'GatewayGone';
 }
 
-/** Sends one request to a gateway. Rejects with the gateway's own message, or with `GatewayGone`. */
+/** The gateway has not ended, but does not respond. */
+export class GatewaySilent extends Error {
+  override readonly name = 'GatewaySilent';
+}
+
+/** Sends one request to a gateway. Rejects with the gateway's own message, with `GatewayGone` or with `GatewaySilent`. */
 export function askGateway(
   path: string,
   method: string,
   params: Readonly<Record<string, unknown>> = {},
+  timeoutMs = responseMs,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const socket = connect(path);
     const timer = setTimeout(() => {
-      reject(new Error('The gateway does not respond'));
+      reject(new GatewaySilent('The gateway does not respond'));
       socket.destroy();
-    }, responseMs);
+    }, timeoutMs);
     const end = (settle: () => void): void => {
       clearTimeout(timer);
       settle();

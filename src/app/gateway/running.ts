@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs';
 import type { UpstreamStatus } from '../../gateway/index.ts';
 import { UsageError } from '../usage-error.ts';
-import { askGateway, findControlSockets, GatewayGone } from './control-socket.ts';
+import { askGateway, findControlSockets, GatewayGone, GatewaySilent } from './control-socket.ts';
 
 /** What a gateway reports about itself. */
 export interface GatewayInfo {
@@ -36,12 +36,16 @@ export interface RunningGateway {
   reload(): Promise<void>;
 }
 
-/** All gateways that respond. Sockets of those that ended are removed. */
-export async function runningGateways(): Promise<readonly RunningGateway[]> {
-  const found = [...findControlSockets().values()].map(async (path): Promise<RunningGateway | undefined> => {
+/** How long a gateway may take to say that it runs; one that is stopped or busy must not delay the others for long. */
+const infoMs = 5_000;
+
+/** All gateways that respond. Sockets of those that ended are removed. `onSilent`: for each that does not respond. */
+export async function runningGateways(onSilent?: (pid: number) => void): Promise<readonly RunningGateway[]> {
+  const found = [...findControlSockets()].map(async ([pid, path]): Promise<RunningGateway | undefined> => {
     try {
-      return gatewayAt(path, (await askGateway(path, 'info')) as GatewayInfo);
+      return gatewayAt(path, (await askGateway(path, 'info', {}, infoMs)) as GatewayInfo);
     } catch (error) {
+      if (error instanceof GatewaySilent) onSilent?.(pid);
       if (error instanceof GatewayGone && process.platform !== 'win32') rmSync(path, { force: true });
       return undefined;
     }
@@ -51,7 +55,11 @@ export async function runningGateways(): Promise<readonly RunningGateway[]> {
 
 /** The gateway to use: the only one, or the one with this process id. Undefined if none runs. */
 export async function findGateway(pid?: string): Promise<RunningGateway | undefined> {
-  const running = await runningGateways();
+  const silent: number[] = [];
+  const running = await runningGateways((each) => silent.push(each));
+  const isMeant = (each: number): boolean => (pid === undefined ? running.length === 0 : String(each) === pid);
+  const hung = silent.find(isMeant);
+  if (hung !== undefined) throw new Error(`The gateway ${hung} does not respond`);
   if (pid !== undefined) {
     const named = running.find(({ info }) => String(info.pid) === pid);
     if (named === undefined)

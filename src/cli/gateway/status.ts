@@ -27,7 +27,9 @@ const options = {
 
 export const run = command({ name: 'gateway status', help, options, maxWords: 0 }, async ({ values, out }) => {
   const named = values.pid === undefined ? undefined : await findGateway(values.pid);
-  const gateways = named === undefined ? await runningGateways() : [named];
+  const silent: number[] = [];
+  const gateways = named === undefined ? await runningGateways((pid) => silent.push(pid)) : [named];
+  for (const pid of silent) out.info(`The gateway ${pid} does not respond\n`);
   const all = await Promise.all(gateways.map(async ({ info, status }) => ({ info, servers: await status() })));
   if (values.json === true) {
     const [only] = all;
@@ -36,7 +38,7 @@ export const run = command({ name: 'gateway status', help, options, maxWords: 0 
     return all.length === 0 ? 1 : 0;
   }
   if (all.length === 0) {
-    out.info('No gateway is running. "mooring gateway --config FILE" starts one.\n');
+    if (silent.length === 0) out.info('No gateway is running. "mooring gateway --config FILE" starts one.\n');
     return 1;
   }
   for (const { info, servers } of all) {

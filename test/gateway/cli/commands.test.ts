@@ -162,6 +162,30 @@ test('a socket that a killed gateway left behind is removed', async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
+test.skipIf(process.platform === 'win32')(
+  'a gateway that does not respond is named, and does not hide the others',
+  async () => {
+    const config = writeConfig(home, { mcpServers: { files: serverEntry(home, 'files', [{ name: 'read' }]) } });
+    const { child } = await startHttp(home, ['--config', config]);
+    child.kill('SIGSTOP');
+    const silent = `The gateway ${child.pid} does not respond`;
+    const results = await Promise.all([
+      run('status'),
+      run('tools'),
+      run('restart', 'files', '--pid', String(child.pid)),
+    ]);
+    for (const result of results)
+      expect(result).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(silent) });
+    expect(results[0]?.stderr).not.toContain('No gateway is running');
+    const other = await startHttp(home, ['--config', config]);
+    const { code, stdout, stderr } = await run('status');
+    expect([code, stdout, stderr]).toEqual([0, expect.stringContaining(other.url), expect.stringContaining(silent)]);
+    child.kill('SIGCONT');
+    child.kill();
+    other.child.kill();
+  },
+);
+
 test('with several gateways a command says which one to choose', async () => {
   const config = writeConfig(home, { mcpServers: { files: serverEntry(home, 'files', [{ name: 'read' }]) } });
   const [one] = await Promise.all([startHttp(home, ['--config', config]), startHttp(home, ['--config', config])]);
