@@ -4,21 +4,23 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { ServerEntry } from '../../client/index.ts';
 import { type ConfigNote, notesOn } from '../../gateway/config/decode-upstream.ts';
-import { headerKeys } from '../../gateway/config/entry-values.ts';
+import { headerKeys, valueIssues } from '../../gateway/config/entry-values.ts';
 import { filterOfClient, inheritedOfClient, timeoutOfClient } from '../../gateway/config/other-keys.ts';
 import { decodeClientEntry, decodeEntry } from '../../gateway/config/server-entry.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
+import { formatIssues, type Issue } from '../../schema/index.ts';
 import { type ClientRow, clientFile, clients, type Scope } from '../clients/clients.ts';
 import { type Edited, replaceEntries } from '../clients/edit.ts';
 import { launchGateway } from '../clients/launch.ts';
 import { isDisabled, isOfExtension, readConfig, serversIn, type WrittenServer } from '../clients/server-config.ts';
 import { thisPlatform } from '../config/folders.ts';
 import { makeFolder } from '../make-folder.ts';
+import { positionOf } from '../text/jsonc.ts';
 import { UsageError } from '../usage-error.ts';
 import { mapTexts, placeVariables, withAbsoluteFolder, withOwnVariables, workspaceOf } from './client-variables.ts';
 import { inputsNeededBy, variableOfInput, writtenInputs } from './inputs.ts';
 import { noteOnExtension } from './read-files.ts';
-import { secretsIn } from './secrets.ts';
+import { secretsIn, withSecrets } from './secrets.ts';
 
 /** The servers of a client, as the gateway reads them. */
 export interface ImportedServers {
@@ -47,6 +49,13 @@ export async function importServers(client: string, scope: Scope, named?: string
   const written = found.filter((each) => !isOfExtension(each));
   const gateways = written.filter(isGateway);
   const taken = written.filter((each) => !isGateway(each));
+  // What is not valid would be left out, and the entry would mean something else.
+  const wrong = (await Promise.all(taken.map(issuesOf))).flat();
+  if (wrong.length > 0) {
+    const lineOf = ({ section, path }: EntryIssue): number =>
+      positionOf(content.text, content.offsetOf([...section, ...path])).line;
+    throw new UsageError(wrong.map((each) => `${file}:${lineOf(each)}: ${formatIssues([each])}`).join('\n'));
+  }
   const servers = Object.fromEntries(
     taken.map((server) => [server.name, neutralEntry(server, client, workspaceOf(file, client))]),
   );
@@ -62,6 +71,20 @@ export async function importServers(client: string, scope: Scope, named?: string
     ...taken.flatMap(({ name, written: entry }) => notesOn(name, entry)),
   ];
   return { client, file, servers, gateways, notes, ...(inputs.length === 0 ? {} : { inputs }) };
+}
+
+interface EntryIssue extends Issue {
+  readonly section: readonly string[];
+}
+
+/** What is wrong with an entry. Secrets are looked up when the gateway starts. */
+async function issuesOf({ name, section, written }: WrittenServer): Promise<readonly EntryIssue[]> {
+  if (isDisabled(written)) return [];
+  const { value } = await withSecrets(written, () => ({ ok: true, value: '' }));
+  const { command, url } = decodeEntry(value);
+  const issues = isObject(value) ? valueIssues(value, [name]) : [];
+  if (issues.length > 0) return issues.map((issue) => ({ ...issue, section }));
+  return command || url ? [] : [{ section, path: [name], message: 'needs a command or a url' }];
 }
 
 /** Whether an entry starts `mooring gateway` with the servers of files. With a command or URL it is a server like any other. */

@@ -1,6 +1,6 @@
 // mooring gateway import: entries mean the same in the file of the gateway as in the file of their client.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connect } from '../../../src/client/index.ts';
@@ -149,4 +149,21 @@ test('a bridge to one server is imported like any other server', async () => {
   const gateway = { command: 'npx', args: ['-y', 'mooring@latest', 'gateway', '--config', 'servers.json'] };
   writeClient('.cursor/mcp.json', { mcpServers: { bridge, gateway } });
   expect((await imported('--from', 'cursor')).mcpServers).toEqual({ bridge });
+});
+
+test('an entry that is not valid is not imported without what is wrong in it', async () => {
+  const text = `{
+  "mcpServers": {
+    "files": { "command": "files", "args": "--root ." },
+    "notes": { "comand": "notes" },
+    "off": { "disabled": true }
+  }
+}`;
+  const file = writeClient('.cursor/mcp.json', text);
+  const { code, stderr } = await run('import', '--from', 'cursor', '--output', home.file('servers.json'), '--replace');
+  expect(code).toBe(2);
+  expect(stderr).toContain('mcp.json:3: files.args: must be a list of texts, not text');
+  expect(stderr).toContain('mcp.json:4: notes: needs a command or a url');
+  expect(existsSync(home.file('servers.json'))).toBe(false);
+  expect(readFileSync(file, 'utf8')).toBe(text);
 });
