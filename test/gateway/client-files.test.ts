@@ -132,3 +132,14 @@ test('a switch or filter of the wrong type is an error: it would start a server,
     'd.includeTools: must be a list of names of tools',
   ]);
 });
+
+test('a server that is defined twice in a file is a warning', async () => {
+  const { servers, notes } = await read(
+    'mcp.json',
+    '{ "mcpServers": { "a": { "command": "x" }, "a": { "command": "y" } } }',
+  );
+  expect(servers.map(({ entry }) => entry.command)).toEqual(['y']);
+  expect(notes.map(({ text }) => text)).toEqual([
+    expect.stringMatching(/^a: defined more than once in .*mcp\.json; the last definition counts$/),
+  ]);
+});

@@ -5,7 +5,7 @@ import { extname } from 'node:path';
 import { reasonText } from '../../protocol/errno-text.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { offsetOf } from '../config/issues.ts';
-import { dataOf, JsoncError, type JsonNode, parseJsonc, positionOf } from '../text/jsonc.ts';
+import { dataOf, JsoncError, type JsonNode, nodeAt, parseJsonc, positionOf } from '../text/jsonc.ts';
 import { hasServers } from './clients.ts';
 
 export { decodeEntry, isDisabled } from '../../gateway/config/server-entry.ts';
@@ -112,6 +112,19 @@ export function serversIn(data: unknown): WrittenServer[] {
   return sectionsOf(data).flatMap((section) => {
     const servers = section.reduce<unknown>((each, key) => (each as JsonObject)[key], data) as JsonObject;
     return Object.entries(servers).map(([name, written]) => ({ name, section, written }));
+  });
+}
+
+/** Servers that are defined more than once in a section of JSON: the last definition counts. */
+export function duplicateServers({
+  data,
+  node,
+}: Pick<ReadConfig, 'data' | 'node'>): readonly Pick<WrittenServer, 'name' | 'section'>[] {
+  return sectionsOf(data).flatMap((section) => {
+    const found = node === undefined ? undefined : nodeAt(node, section);
+    const names = found?.kind === 'object' ? found.members.map(({ key }) => key) : [];
+    const twice = new Set(names.filter((name, i) => names.indexOf(name) !== i));
+    return [...twice].map((name) => ({ name, section }));
   });
 }
 

@@ -5,7 +5,15 @@ import { secretOf } from '../../gateway/config/entry-values.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { clients } from '../clients/clients.ts';
 import { clientOfFile } from '../clients/configured.ts';
-import { decodeEntry, isDisabled, readConfig, sectionNames, sectionsOf, serversIn } from '../clients/server-config.ts';
+import {
+  decodeEntry,
+  duplicateServers,
+  isDisabled,
+  readConfig,
+  sectionNames,
+  sectionsOf,
+  serversIn,
+} from '../clients/server-config.ts';
 import { expandVariables } from '../config/expand.ts';
 import { type JsonNode, nodeAt, positionOf } from '../text/jsonc.ts';
 import { nearest } from '../text/nearest.ts';
@@ -119,16 +127,11 @@ function wrongSection(client: string | undefined, data: unknown): Report[] {
 const similarKey = (key: string): boolean => /^mcp[-_ ]?servers?$/i.test(key);
 
 function duplicates(node: JsonNode | undefined, data: unknown, line: (path: readonly string[]) => string): Report[] {
-  return sectionsOf(data).flatMap((section) => {
-    const found = node === undefined ? undefined : nodeAt(node, section);
-    const names = found?.kind === 'object' ? found.members.map(({ key }) => key) : [];
-    const twice = [...new Set(names.filter((name, i) => names.indexOf(name) !== i))];
-    return twice.map((name) => ({
-      id: 'config-duplicate-key' as const,
-      detail: `${line([...section, name])}${name} is defined more than once; the last definition counts`,
-      remedy: 'Remove one of them, or give it another name.',
-    }));
-  });
+  return duplicateServers({ data, node }).map(({ name, section }) => ({
+    id: 'config-duplicate-key' as const,
+    detail: `${line([...section, name])}${name} is defined more than once; the last definition counts`,
+    remedy: 'Remove one of them, or give it another name.',
+  }));
 }
 
 /** Keys of an entry in any client. */

@@ -14,6 +14,7 @@ import { isObject } from '../../protocol/json-rpc.ts';
 import { formatIssues } from '../../schema/index.ts';
 import { clientOfFile } from '../clients/configured.ts';
 import {
+  duplicateServers,
   isDisabled,
   isOfExtension,
   readConfig,
@@ -103,7 +104,10 @@ async function readOne(
   const client = clientIn(file, servers);
   const workspace = workspaceOf(file, client);
   const variables = { ...env, ...placeVariables(workspace) };
-  const notes: ConfigNote[] = found.filter(isOfExtension).map(noteOnExtension);
+  const notes: ConfigNote[] = [
+    ...found.filter(isOfExtension).map(noteOnExtension),
+    ...duplicateServers(content).map(({ name }) => noteOnDuplicate(name, file)),
+  ];
   const place: Place = { file, text: content.text, offsetOf: content.offsetOf };
   const written: WrittenUpstream[] = [];
   for (const server of servers) {
@@ -127,6 +131,10 @@ export function noteOnExtension({ name }: WrittenServer): ConfigNote {
     level: 'warning',
     text: `${name}: left out, because it belongs to an extension of Zed, which only Zed can start`,
   };
+}
+
+function noteOnDuplicate(name: string, file: string): ConfigNote {
+  return { level: 'warning', text: `${name}: defined more than once in ${file}; the last definition counts` };
 }
 
 /** Claude Code keeps the servers of all projects in the user's file. Those for this folder come before the user's of that name. */
