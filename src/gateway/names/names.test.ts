@@ -100,6 +100,19 @@ test('of two tools with the same exposed name the later is hidden, with a warnin
   expect(view.warnings.join()).toContain('"a b" of one is hidden');
 });
 
+test('tools that an override or a short list names in vain are a warning, once their servers are known', async () => {
+  const config = await configOf(
+    { one: { override: { read: { title: 'Read' }, raed: { title: 'Read' } } } },
+    { views: { big: { mode: 'search', shortList: ['one__read', 'one__raed'] } } },
+  );
+  const big = config.views[0];
+  expect(viewOf(config, {}, big).warnings).toEqual([]);
+  expect(viewOf(config, { one: toolsOf('read') }, big).warnings).toEqual([
+    '"override" of one names tools that it does not have: raed',
+    '"shortList" of the view big names tools that it does not have: one__raed',
+  ]);
+});
+
 test('without prefix the earlier server keeps the bare name', async () => {
   const config = await configOf({ one: { prefix: false }, two: { prefix: false } });
   const view = viewOf(config, { one: toolsOf('read'), two: toolsOf('read', 'write') });

@@ -59,8 +59,32 @@ export function exposeView(view: ViewConfig, all: readonly ListedServer[]): Expo
     prompts: prompts.items.filter(({ slug, exposed }) => shown.has(slug) && isPrompt(exposed)),
     ...exposeResources(servers, view.resources, uris),
     uris,
-    warnings: [...tools.warnings, ...prompts.warnings],
+    warnings: [
+      ...tools.warnings,
+      ...prompts.warnings,
+      ...enabled.flatMap(unknownOverrides),
+      ...unknownShortList(view, servers, ofView),
+    ],
   };
+}
+
+/** Tools that an override names and the server does not have; a list that is empty may not be known yet. */
+function unknownOverrides({ config, lists, withheld = [] }: ListedServer): string[] {
+  const names = new Set([...lists.tools, ...withheld].map(({ name }) => name));
+  const unknown = Object.keys(config.override).filter((name) => !names.has(name));
+  if (names.size === 0 || unknown.length === 0) return [];
+  return [`"override" of ${config.slug} names tools that it does not have: ${unknown.join(', ')}`];
+}
+
+function unknownShortList(
+  view: ViewConfig,
+  servers: readonly ListedServer[],
+  tools: readonly ExposedItem<Tool>[],
+): string[] {
+  const unknown = view.shortList.filter((name) => !tools.some(({ exposed }) => exposed === name));
+  if (unknown.length === 0 || servers.some(({ lists }) => lists.tools.length === 0)) return [];
+  const named = view.name === '' ? 'the default view' : `the view ${view.name}`;
+  return [`"shortList" of ${named} names tools that it does not have: ${unknown.join(', ')}`];
 }
 
 /** A single server with its own names and URIs: what `/mcp/s/<slug>` shows. */
