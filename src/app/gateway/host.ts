@@ -230,8 +230,10 @@ function controlHandlers(
       problem: watch.problem,
     }),
     status: () => gateway.status(),
-    tools: ({ view }: Readonly<Record<string, unknown>>) =>
-      toolsOf(gateway, typeof view === 'string' && view !== '' ? { view } : main),
+    tools: ({ view }: Readonly<Record<string, unknown>>) => {
+      if (typeof view !== 'string' || view === '') return toolsOf(gateway, main);
+      return toolsOf(gateway, { view: view === 'default' ? '' : view });
+    },
     restart: (params: Readonly<Record<string, unknown>>) => gateway.restart(nameOf(params)),
     recheck: (params: Readonly<Record<string, unknown>>) => gateway.recheckPins(nameOf(params)),
     reload: () => watch.reload(),

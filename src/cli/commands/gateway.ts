@@ -75,7 +75,8 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   await serveGateway({
     files: config,
-    ...(view === undefined ? {} : { view }),
+    // As in the file, where the view of /mcp is called so.
+    ...(view === undefined || view === 'default' ? {} : { view }),
     ...single,
     showSetup: values['show-setup'] === true,
     flags: toFlagValues(withoutOwn(values)),

@@ -90,6 +90,10 @@ test('--view chooses what is served at the endpoint; an unknown view is an error
   await using(connectStdio(home, ['--config', config, '--view', 'only']), async (client) => {
     expect(await toolNames(client)).toEqual(['notes__add']);
   });
+  // The name of the view of /mcp in the file.
+  await using(connectStdio(home, ['--config', config, '--view', 'default']), async (client) => {
+    expect(await toolNames(client)).toContain('notes__add');
+  });
   const { code, stderr } = await home.run(['gateway', '--config', config, '--view', 'onyl'], { env: runtimeOf(home) });
   expect([code, stderr]).toEqual([2, expect.stringContaining('There is no view "onyl"; the configuration has only')]);
 });
