@@ -12,7 +12,14 @@ import { formatIssues, type Issue } from '../../schema/index.ts';
 import { type ClientRow, clientFile, clients, type Scope } from '../clients/clients.ts';
 import { type Edited, replaceEntries } from '../clients/edit.ts';
 import { launchGateway } from '../clients/launch.ts';
-import { isDisabled, isOfExtension, readConfig, serversIn, type WrittenServer } from '../clients/server-config.ts';
+import {
+  isDisabled,
+  isOfExtension,
+  readConfig,
+  sectionsOf,
+  serversIn,
+  type WrittenServer,
+} from '../clients/server-config.ts';
 import { thisPlatform } from '../config/folders.ts';
 import { makeFolder } from '../make-folder.ts';
 import { positionOf } from '../text/jsonc.ts';
@@ -27,6 +34,8 @@ export interface ImportedServers {
   readonly client: string;
   readonly file: string;
   readonly servers: Readonly<Record<string, unknown>>;
+  /** Where they are in the file: usually one place. */
+  readonly sections: readonly (readonly string[])[];
   /** Definitions of the inputs that the servers need, as VS Code writes them. */
   readonly inputs?: readonly unknown[];
   /** Entries that start a gateway already; they are not imported, or it would start itself. */
@@ -70,7 +79,10 @@ export async function importServers(client: string, scope: Scope, named?: string
     ...found.filter(isOfExtension).map(noteOnExtension),
     ...taken.flatMap(({ name, written: entry }) => notesOn(name, entry)),
   ];
-  return { client, file, servers, gateways, notes, ...(inputs.length === 0 ? {} : { inputs }) };
+  const sections = sectionsOf(content.data).filter((section) =>
+    taken.some((each) => each.section.join() === section.join()),
+  );
+  return { client, file, servers, sections, gateways, notes, ...(inputs.length === 0 ? {} : { inputs }) };
 }
 
 interface EntryIssue extends Issue {
@@ -157,10 +169,17 @@ export function writeGatewayFile(file: string, text: string): void {
 
 /** Replaces the imported servers in the client with the gateway. A backup of the client's file is kept. */
 export function replaceInClient(
-  { client, file, servers, gateways, inputs = [] }: ImportedServers,
+  { client, file, servers, sections, gateways, inputs = [] }: ImportedServers,
   gatewayFile: string,
 ): Edited {
-  const row = clients[client] as ClientRow;
+  const [section = [], ...others] = sections;
+  if (others.length > 0) {
+    const places = sections.map((each) => each.join('.')).join(' and ');
+    throw new UsageError(`${file} has servers under ${places}. Replace them by hand, or move them to one place first`);
+  }
+  // A file that --file names may have them in another place than the usual file of the client.
+  const { sectionIn: _usual, ...usual } = clients[client] as ClientRow;
+  const row: ClientRow = { ...usual, section };
   const fresh = launchGateway(resolve(gatewayFile), inputVariables(inputs));
   const [known] = gateways.filter(({ written }) => decodeEntry(written).args?.includes('--config'));
   if (known === undefined) {

@@ -74,6 +74,11 @@ env_vars = ["LANG"]
     far: { url: 'https://far.example/mcp', headers: { 'X-Key': `\${KEY}` } },
     files: { command: 'files', mooring: { inheritEnv: ['LANG'] } },
   });
+  expect(await run('import', '--from', 'codex', '--output', home.file('servers.json'), '--replace')).toMatchObject({
+    code: 0,
+  });
+  const headers = readFileSync(join(home.path, '.codex/config.toml'), 'utf8').match(/^\[.*\]$/gm);
+  expect(headers).toEqual(['[mcp_servers.mooring]']);
 });
 
 test('Zed: a server of an extension stays in Zed', async () => {
@@ -166,4 +171,20 @@ test('an entry that is not valid is not imported without what is wrong in it', a
   expect(stderr).toContain('mcp.json:4: notes: needs a command or a url');
   expect(existsSync(home.file('servers.json'))).toBe(false);
   expect(readFileSync(file, 'utf8')).toBe(text);
+});
+
+test('servers are replaced where the file has them', async () => {
+  const files = { command: 'files' };
+  const file = writeClient('settings.json', { mcp: { servers: { files }, inputs: [] }, 'editor.fontSize': 12 });
+  const args = ['--from', 'vscode', '--file', file, '--output', home.file('servers.json'), '--replace'];
+  expect(await run('import', ...args)).toMatchObject({ code: 0 });
+  const changed = JSON.parse(readFileSync(file, 'utf8'));
+  expect(Object.keys(changed)).toEqual(['mcp', 'editor.fontSize']);
+  expect(Object.keys(changed.mcp.servers)).toEqual(['mooring']);
+  const two = writeClient('two.json', { mcpServers: { files }, servers: { notes: { command: 'notes' } } });
+  const before = readFileSync(two, 'utf8');
+  expect(
+    await run('import', '--from', 'cursor', '--file', two, '--output', home.file('two-servers.json'), '--replace'),
+  ).toMatchObject({ code: 2, stderr: expect.stringContaining('has servers under mcpServers and servers') });
+  expect(readFileSync(two, 'utf8')).toBe(before);
 });
