@@ -84,7 +84,8 @@ function receiveOther(channel: ReceivingChannel, value: unknown, outlet: Outlet,
     case 'request':
       return receiveRequest(channel, classified.message, outlet, inbound);
     case 'notification': {
-      const headerError = header && revisions.notificationHeaderError(classified.message, header);
+      const isStateless = header !== undefined && channel.session === undefined;
+      const headerError = isStateless && revisions.notificationHeaderError(classified.message, header);
       if (headerError) {
         return rejectMessage(channel, revisions.newestStateless, undefined, headerError, value, outlet);
       }

@@ -62,7 +62,7 @@ export interface Outlet {
 export interface Inbound {
   /** The outlet of this message; by default the one of the channel. */
   readonly outlet?: Outlet;
-  /** Present on transports that mirror parts of the body in headers; the two must agree. */
+  /** Present on transports with headers for each message. Those of a stateless request mirror parts of its body: the two must agree. */
   readonly header?: ReadHeader;
   /** The result of `SessionHost.route` for this message and header, so that it is not classified twice. */
   readonly route?: MessageRoute;

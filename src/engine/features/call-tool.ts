@@ -41,7 +41,7 @@ function prepare(call: Call, entry: ToolEntry): ToolResult | Promise<ToolResult>
     return toolFailure(call, 'No arguments provided', 'missingArguments');
   }
   const args = given ?? {};
-  if (call.header !== undefined && !call.isRedirected) {
+  if (call.header !== undefined && call.session === undefined && !call.isRedirected) {
     const mismatch = checkParamHeaders(entry.headerParams(), args, call.header);
     if (mismatch !== undefined) throw mismatch;
   }

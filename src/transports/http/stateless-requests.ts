@@ -43,13 +43,11 @@ export class StatelessRequests {
   }
 
   #receive(post: Post, channel: SessionChannel): void {
-    const { exchange, accepts, message, text, route } = post;
+    const { exchange, accepts, message, header, text, route } = post;
     const { heartbeat, requests, logger, limits } = this.#state;
-    const isStateless = route === 'stateless';
     const wanted = accepts === 'both' || accepts === 'stream' || (accepts === 'any' && isListen(message));
     const outlet = new StatelessOutlet(post, heartbeat, wanted, this.#state.mayStream(exchange));
-    // Headers and body of a stateless request must agree; the engine compares them.
-    receive(channel, message, logger, { outlet, header: isStateless ? post.header : undefined, text, route });
+    receive(channel, message, logger, { outlet, header, text, route });
     if (outlet.ended) return;
     const { caller } = post;
     requests.charge(caller);
@@ -64,7 +62,7 @@ export class StatelessRequests {
     exchange.onGone(() => {
       outlet.lost();
       // Closing the connection cancels a stateless request. On older revisions the call continues for a while.
-      if (isStateless) {
+      if (route === 'stateless') {
         channel.close();
         return outlet.end(undefined);
       }

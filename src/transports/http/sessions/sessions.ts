@@ -92,11 +92,11 @@ export class Sessions {
 
   /** Hands the message of a POST to the channel of its session, and to the processes that it concerns. */
   deliver(post: Post, session: ActiveSession): void {
-    const { exchange, text, route } = post;
+    const { exchange, header, text, route } = post;
     const outlet = new SessionOutlet(session, post, this.shared?.relay(session.key, post.message));
     session.exchangeBegun();
     // A session stores who opened it. This request may have another address, and its token may have other scopes.
-    const inbound = { outlet, peer: new HttpPeer(exchange), atMs: exchange.atMs, text, route };
+    const inbound = { outlet, header, peer: new HttpPeer(exchange), atMs: exchange.atMs, text, route };
     receive(session.channel, post.message, this.#state.logger, inbound);
     if (outlet.ended) return;
     session.pend(outlet);
