@@ -1,12 +1,13 @@
 // Upstreams that ask during a call, with clients that get input requests as results: the upstream is called exactly once.
 
 import { afterEach, expect, test } from 'vitest';
-import type { Gateway } from '../../src/gateway/index.ts';
+import { createGateway, type Gateway } from '../../src/gateway/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import type { Principal } from '../../src/protocol/exchange.ts';
 import { useClosers } from '../support/closers.ts';
 import { type Message, TestClient } from '../support/test-client.ts';
-import { gatewayOf } from './fixture.ts';
+import { gatewayConfig, gatewayOf, upstream } from './fixture.ts';
+import { scriptedUpstream } from './scripted-upstream.ts';
 
 const closers = useClosers(afterEach);
 const canElicit = { elicitation: { form: {} } };
@@ -181,6 +182,29 @@ test('a client that cancels while it waits for the result cancels the call', asy
   await expect.poll(() => seen.answered).toBe(true);
   client.notify('notifications/cancelled', { requestId: id, _meta });
   await expect.poll(() => seen.aborted).toBe(1);
+});
+
+test('a question that comes with the result is answered with an error, not kept open', async () => {
+  const { target, called } = scriptedUpstream(() => {});
+  const config = upstream('one', { revision: '2025-11-25', timeoutMs: 300, maxTimeoutMs: 300 });
+  const gateway = createGateway(gatewayConfig([config]), { logger: false, target: () => target });
+  closers.push(() => gateway.close());
+  const client = clientOf(gateway);
+  await client.stateless('tools/list', {}, canElicit);
+  const work = { name: 'one__work', arguments: {} };
+  const first = client.stateless('tools/call', work, canElicit);
+  await expect.poll(() => called()?.received.at(-1)?.method).toBe('tools/call');
+  const { id } = called().received.at(-1) as { id: number };
+  const params = { message: 'Name?', requestedSchema: form };
+  called().send({ id: 'q1', method: 'elicitation/create', params });
+  expect((await first).result.resultType).toBe('input_required');
+  called().send({ id, result: { content: [{ type: 'text', text: 'done' }] } });
+  expect((await called().request('q2', 'elicitation/create', params)).error).toMatchObject({ code: -32603 });
+  expect(textOf(await client.stateless('tools/call', { ...work, ...retryOf(await first, 'Ada') }, canElicit))).toBe(
+    'done',
+  );
+  // An open question would stop the time limits of all calls.
+  expect(textOf(await client.stateless('tools/call', work, canElicit))).toContain('within 300 ms');
 });
 
 test('a thousand calls wait at once, each with its own answer', { timeout: 180_000 }, async () => {

@@ -62,6 +62,7 @@ export class HeldCall {
 
   /** Passes on an input request of the upstream. Resolves with the client's response. */
   ask(request: InputRequest, signal: AbortSignal): Promise<unknown> {
+    if (this.#outcome !== undefined) return Promise.reject(ended());
     const key = `input-${++this.#inputs}`;
     return new Promise((resolve, reject) => {
       const settle = (): void => {
@@ -93,6 +94,8 @@ export class HeldCall {
   settle(outcome: Promise<unknown>): void {
     if (this.#outcome !== undefined) return;
     this.#outcome = { value: outcome };
+    // The upstream may send another one just before it sends the result, and no one would answer it.
+    for (const { reject } of [...this.#open.values()]) reject(ended());
     clearTimeout(this.#timer);
     this.#timer = this.#startTimer(this.keepMs, this.#forget);
     this.#notify();
@@ -181,4 +184,8 @@ export class HeldCall {
     (timer as { unref?: () => void }).unref?.();
     return timer;
   }
+}
+
+function ended(): InputFailure {
+  return new InputFailure('failed', 'The request that needed this input has ended');
 }
