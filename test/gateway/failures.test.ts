@@ -127,6 +127,19 @@ test('a server that keeps failing is left in peace, until it is restarted', asyn
   expect((await client.listTools({ cache: 'refresh' })).map(({ name }) => name)).toContain('one__pid');
 });
 
+test('with isolation, callers do not learn what the process of another wrote before it ended', async () => {
+  const restart = { minMs: 10, maxMs: 10, tries: 2, withinMs: 60_000 };
+  const gateway = gatewayWith(started('one', { isolation: 'session', restart }));
+  const [one, other] = await Promise.all(
+    [1, 2].map(() => clientOf(closers, gateway.server, { revision: '2025-11-25' })),
+  );
+  await one?.listTools();
+  for (let n = 0; n < 2; n++) expect(await text(one as Client, 'one__crash')).toContain('out of memory');
+  const told = await text(other as Client, 'one__pid');
+  expect(told).toContain('its processes ended again and again');
+  expect(told).not.toContain('out of memory');
+});
+
 test('a process without work is stopped, stays listed, and is started for the next call', async () => {
   const gateway = gatewayWith(started('one', { idleMs: 50 }));
   const client = await clientOf(closers, gateway.server);

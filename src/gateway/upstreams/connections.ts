@@ -294,7 +294,8 @@ export class UpstreamConnections {
     if (this.#config.entry.command === undefined) return this.#events.interrupted(connection);
     this.#slots.delete(connection.key);
     this.#stopIdleTimer(slot);
-    this.#lastError = error;
+    // What the process of one caller wrote to stderr is not for others.
+    this.#lastError = this.#config.isolation === 'shared' ? error : new Error('its processes ended again and again');
     this.#policy.failed();
     this.#events.lost(connection, error);
     void this.#end(Promise.resolve(connection), 0);
