@@ -51,11 +51,16 @@ const controlDelayMs = 500;
 export async function openGatewayHost(options: HostOptions): Promise<GatewayHost> {
   const { input, files, settings, audit, logger, base, persistentState } = options;
   const inputs = new Inputs({ env: process.env, stored: openStoredValues(), ask: terminalOf(process) });
+  const reported = new Set<string>();
   const read = async (): Promise<GatewayConfig> => {
     const { config, notes } = await readGateway(input, files, settings, inputs);
     // Also when the files are read again: the endpoint would go on showing a view that was removed.
     requireView(options.view, config);
-    for (const note of notes) report(note, logger);
+    // Once each: some clients write their file every few seconds.
+    for (const note of notes) {
+      if (!reported.has(note.text)) report(note, logger);
+      reported.add(note.text);
+    }
     return config;
   };
   const config = await read();

@@ -174,6 +174,17 @@ test('a changed file is applied while clients are connected; a broken one change
   });
 });
 
+test('a note about the file is logged once, however often the file is written', async () => {
+  const files = serverEntry(home, 'files', [{ name: 'read' }], { colour: 'red' });
+  const config = writeConfig(home, { mcpServers: { files } });
+  const gateway = await startHttp(home, ['--config', config]);
+  await gateway.line(/files: unknown keys, without effect: colour/);
+  const notes = serverEntry(home, 'notes', [{ name: 'add' }], { flavour: 'sweet' });
+  writeConfig(home, { mcpServers: { files, notes } });
+  await gateway.line(/notes: unknown keys, without effect: flavour/);
+  expect(gateway.said().match(/unknown keys/g)).toHaveLength(2);
+});
+
 test('a view that is added is served after SIGHUP, and needs no restart', async () => {
   const files = serverEntry(home, 'files', [{ name: 'read' }]);
   const config = writeConfig(home, { mcpServers: { files }, gateway: { views: {} } });
