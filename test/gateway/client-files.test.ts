@@ -126,9 +126,9 @@ test('a switch or filter of the wrong type is an error: it would start a server,
   };
   const error = await read('servers.json', content).catch((each: Error) => each);
   expect((error as Error).message.split('\n').map((line) => line.replace(/^.*json:1: /, ''))).toEqual([
-    'a.disabled: must be true or false, not text',
+    'a.disabled: must be true or false, not a string',
     'b.enabled: must be true or false, not a number',
-    'c.excludeTools: must be a list of names of tools, not text',
+    'c.excludeTools: must be a list of names of tools, not a string',
     'd.includeTools: must be a list of names of tools',
   ]);
 });

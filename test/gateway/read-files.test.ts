@@ -224,11 +224,11 @@ test('values that are not text are errors with their lines; numbers and booleans
     "d": { "command": "x", "args": [{ "secret": "n" }] } } }`);
   const { message } = (await readGatewayFiles([wrong]).catch((error: unknown) => error)) as Error;
   expect(message.replaceAll(wrong, 'file').split('\n')).toEqual([
-    'file:4: a.args[1]: must be text, not null',
-    'file:3: a.env.K: must be text or { "secret": "name" }, not an object',
-    'file:6: b.headers.A: must be text or { "secret": "name" }, not a list',
-    'file:7: c.args: must be a list of strings, not text',
-    'file:8: d.args[0]: must be text, not an object: command lines are visible to all users; put the secret into env',
+    'file:4: a.args[1]: must be a string, not null',
+    'file:3: a.env.K: must be a string or { "secret": "name" }, not an object',
+    'file:6: b.headers.A: must be a string or { "secret": "name" }, not a list',
+    'file:7: c.args: must be a list of strings, not a string',
+    'file:8: d.args[0]: must be a string, not an object: command lines are visible to all users; put the secret into env',
   ]);
 });
 

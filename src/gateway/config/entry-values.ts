@@ -27,7 +27,7 @@ export function valueIssues(written: Readonly<Record<string, unknown>>, path: re
     ...['url', 'httpUrl', 'serverUrl', 'cwd', 'workingDirectory', 'type', 'transport'].flatMap((key) =>
       written[key] === undefined || written[key] === null || typeof written[key] === 'string'
         ? []
-        : [{ path: [...path, key], message: `must be text, not ${kindOf(written[key])}` }],
+        : [{ path: [...path, key], message: `must be a string, not ${kindOf(written[key])}` }],
     ),
     ...['disabled', 'enabled'].flatMap((key) =>
       written[key] === undefined || written[key] === null || typeof written[key] === 'boolean'
@@ -59,7 +59,7 @@ function listIssues(value: unknown, path: readonly string[]): Issue[] {
   return value.flatMap((each, i) => {
     if (isPlain(each)) return [];
     const why = secretOf(each) === undefined ? '' : ': command lines are visible to all users; put the secret into env';
-    return [{ path: [...path, i], message: `must be text, not ${kindOf(each)}${why}` }];
+    return [{ path: [...path, i], message: `must be a string, not ${kindOf(each)}${why}` }];
   });
 }
 
@@ -72,12 +72,13 @@ function filterIssues(value: unknown, path: readonly string[]): Issue[] {
 
 function mapIssues(value: unknown, path: readonly string[], isValid: (value: unknown) => boolean): Issue[] {
   if (value === undefined || value === null) return [];
-  if (!isObject(value)) return [{ path, message: `must be an object with text for each name, not ${kindOf(value)}` }];
+  if (!isObject(value))
+    return [{ path, message: `must be an object with a string for each name, not ${kindOf(value)}` }];
   return Object.entries(value).flatMap(([name, each]) => {
     if (isValid(each)) return [];
     const message =
       secretOf(each) === undefined
-        ? `must be text or { "secret": "name" }, not ${kindOf(each)}`
+        ? `must be a string or { "secret": "name" }, not ${kindOf(each)}`
         : 'is a secret, which is looked up only for configuration files; put its value here';
     return [{ path: [...path, name], message }];
   });
@@ -87,5 +88,5 @@ function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'an object';
-  return typeof value === 'string' ? 'text' : `a ${typeof value}`;
+  return `a ${typeof value}`;
 }

@@ -7,7 +7,8 @@ import { type ConnectSettings, connectOptions } from './connect-options.ts';
 import { UpstreamConnection } from './connection.ts';
 import type { ConnectionCaller } from './contract.ts';
 import { everyAsk } from './declared-capabilities.ts';
-import { pause, RestartPolicy } from './restart-policy.ts';
+import { RestartPolicies } from './restart-policies.ts';
+import { pause } from './restart-policy.ts';
 import { cannotBeUsed, isPermanent, reasonForCallers, type UpstreamUnavailable } from './start-error.ts';
 
 /** How long a call waits for a connection to open. */
@@ -49,7 +50,7 @@ export class UpstreamConnections {
   readonly #config: UpstreamConfig;
   readonly #settings: ConnectSettings;
   readonly #events: ConnectionsEvents;
-  readonly #policy: RestartPolicy;
+  readonly #policies: RestartPolicies;
   readonly #slots = new Map<string, Slot>();
   /** Connections that are being drained: they finish their calls and get no new ones. */
   readonly #retired = new Set<UpstreamConnection>();
@@ -63,7 +64,7 @@ export class UpstreamConnections {
     this.#config = config;
     this.#settings = settings;
     this.#events = events;
-    this.#policy = new RestartPolicy(config.restart, settings.retryDownMs);
+    this.#policies = new RestartPolicies(config, settings.retryDownMs);
   }
 
   get all(): readonly UpstreamConnection[] {
@@ -126,23 +127,23 @@ export class UpstreamConnections {
 
   /** It failed too often: it is not started for a while. */
   get isDown(): boolean {
-    return this.#policy.isDown;
+    return this.#policies.isDown;
   }
 
   /** Why the last start failed; undefined if it did not. */
   get startFailure(): UpstreamUnavailable | undefined {
     if (this.#lastError === undefined) return undefined;
-    return this.#unavailable(this.#reason(this.#lastError), this.#policy.waitMs, this.#lastError);
+    return this.#unavailable(this.#reason(this.#lastError), this.#policies.waitMs(), this.#lastError);
   }
 
   /** The next start does not wait. */
   allowStart(): void {
-    this.#policy.allowStart();
+    this.#policies.allowStart();
   }
 
   /** Resets the restart policy: the next start does not wait. */
   forgetFailures(): void {
-    this.#policy.reset();
+    this.#policies.reset();
   }
 
   /** No more calls are expected: those in flight may end. */
@@ -236,16 +237,19 @@ export class UpstreamConnections {
     call: ConnectionCaller | undefined,
     signal: AbortSignal,
   ): Promise<UpstreamConnection> {
-    if (this.#policy.isDown && this.#policy.waitMs > 0) {
-      throw this.#unavailable(this.#reason(this.#lastError), this.#policy.waitMs, this.#lastError);
+    const policies = this.#policies;
+    const { key } = connection;
+    if (policies.isDownFor(key) && policies.waitMs(key) > 0) {
+      const error = policies.isDown ? this.#lastError : new Error('its process ended repeatedly');
+      throw this.#unavailable(this.#reason(error), policies.waitMs(key), error);
     }
     for (;;) {
-      await pause(this.#policy.waitMs, signal);
+      await pause(policies.waitMs(key), signal);
       while (this.#closing.size > 0 && this.#processes > this.#maxProcesses) await Promise.race(this.#closing);
       this.#events.starting();
       try {
         const client = await this.#connect(connection, call, signal);
-        this.#policy.started();
+        policies.started(key);
         this.#lastError = undefined;
         connection.opened(client);
         this.#events.opened(connection);
@@ -253,10 +257,10 @@ export class UpstreamConnections {
       } catch (error) {
         if (signal.aborted) throw this.#unavailable('it was stopped');
         this.#lastError = error;
-        this.#policy.failed();
-        const isOver = isPermanent(error) || this.#policy.isDown;
+        policies.startFailed();
+        const isOver = isPermanent(error) || policies.isDown;
         this.#events.startFailed(error, isOver);
-        if (isOver) throw this.#unavailable(this.#reason(error), this.#policy.waitMs, error);
+        if (isOver) throw this.#unavailable(this.#reason(error), policies.waitMs(), error);
       }
     }
   }
@@ -294,9 +298,9 @@ export class UpstreamConnections {
     if (this.#config.entry.command === undefined) return this.#events.interrupted(connection);
     this.#slots.delete(connection.key);
     this.#stopIdleTimer(slot);
-    // What the process of one caller wrote to stderr is not for others.
-    this.#lastError = this.#config.isolation === 'shared' ? error : new Error('its processes ended again and again');
-    this.#policy.failed();
+    // What becomes of the process of one caller does not concern the others.
+    if (this.#config.isolation === 'shared') this.#lastError = error;
+    this.#policies.ended(connection.key);
     this.#events.lost(connection, error);
     void this.#end(Promise.resolve(connection), 0);
   }
@@ -307,7 +311,7 @@ export class UpstreamConnections {
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
         const why = this.#lastError === undefined ? 'it is still starting' : this.#reason(this.#lastError);
-        reject(this.#unavailable(why, this.#policy.waitMs, this.#lastError));
+        reject(this.#unavailable(why, this.#policies.waitMs(), this.#lastError));
       }, maxWaitMs);
     });
     try {

@@ -167,7 +167,7 @@ test('an entry that is not valid is not imported without what is wrong in it', a
   const file = writeClient('.cursor/mcp.json', text);
   const { code, stderr } = await run('import', '--from', 'cursor', '--output', home.file('servers.json'), '--replace');
   expect(code).toBe(2);
-  expect(stderr).toContain('mcp.json:3: files.args: must be a list of texts, not text');
+  expect(stderr).toContain('mcp.json:3: files.args: must be a list of strings, not a string');
   expect(stderr).toContain('mcp.json:4: notes: needs a command or a url');
   expect(existsSync(home.file('servers.json'))).toBe(false);
   expect(readFileSync(file, 'utf8')).toBe(text);
