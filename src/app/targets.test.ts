@@ -21,5 +21,7 @@ test('a client command finds the secrets of an entry in the environment, and use
 });
 
 test('a value of an entry that is not text is an error, not left out', async () => {
-  await expect(findTarget('one', written({ command: 'x', env: { K: {} } }))).rejects.toThrow('one.env.K: must be a string');
+  await expect(findTarget('one', written({ command: 'x', env: { K: {} } }))).rejects.toThrow(
+    'one.env.K: must be a string',
+  );
 });
