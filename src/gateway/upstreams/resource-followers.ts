@@ -57,7 +57,7 @@ export class ResourceFollowers {
     for (const connection of this.#connections.open) void connection.unfollow(uri);
   }
 
-  /** The caller of this connection is gone: the connection follows nothing any more, whoever else does. */
+  /** The caller of this connection is gone: the connection follows nothing any more, even if others follow the same resources. */
   leave(key: string): void {
     const following = this.#following.get(key);
     this.#following.delete(key);
