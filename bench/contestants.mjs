@@ -22,6 +22,7 @@ import { fileURLToPath } from 'node:url';
  * @property {string} [accepts]  HTTP: media types to ask for, where they are not both
  * @property {string[]} [needsPrograms]  of the system
  * @property {string} [counts]  HTTP: the figures are those of the processes it has started whose command lines contain this
+ * @property {boolean} [manyCores]  HTTP: runs on all cores but that of the load, because it has several processes
  * @property {string[]} [needsPython]  packages of Python it cannot run without
  * @property {boolean} [streams]  HTTP: keeps streams open and can publish a change to them
  */
@@ -213,6 +214,7 @@ const scale = [
   eras: both,
   shape: /** @type {const} */ ('json'),
   counts: 'dist/cli.js',
+  manyCores: true,
   needsExport: 'serveHttp',
 }));
 

@@ -55,7 +55,7 @@ export class HttpClient {
       env: { ...contestant.env, BENCH_ERA: era },
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       nodeArgs: ['--expose-gc', '--import', hook, ...nodeArgs],
-      manyCores: contestant.counts === 'dist/cli.js',
+      manyCores: contestant.manyCores,
     });
   }
 
