@@ -42,17 +42,12 @@ export async function enterValues({
 
 /** Deletes what is stored of the inputs and secrets of a configuration. Returns how many there were. */
 export async function deleteValues(files: readonly string[]): Promise<number> {
-  const stored = openStoredValues();
-  let deleted = 0;
-  // Looks every value up, and deletes it.
+  const keys = new Set<string>();
   const inputs = new Inputs({
     env: {},
     stored: {
       async get(key) {
-        if ((await stored.get(key)) !== undefined) {
-          deleted++;
-          await stored.set(key, undefined);
-        }
+        keys.add(key);
         return '';
       },
     },
@@ -62,6 +57,13 @@ export async function deleteValues(files: readonly string[]): Promise<number> {
     // Without its values, an entry may not be valid.
     if (!(error instanceof UsageError)) throw error;
   });
+  const stored = openStoredValues();
+  let deleted = 0;
+  for (const key of keys) {
+    if ((await stored.get(key)) === undefined) continue;
+    await stored.set(key, undefined);
+    deleted++;
+  }
   return deleted;
 }
 
@@ -72,15 +74,18 @@ export async function knownServers(files: readonly string[]): Promise<readonly U
 
 /** Connects to a server once, so that the user signs in with the browser if the server requires it. */
 export async function signIn(config: UpstreamConfig): Promise<void> {
-  const { slug, entry, auth, revision } = config;
-  urlOf(config);
+  const { slug, auth, revision } = config;
+  const url = urlOf(config);
   if (auth.kind !== 'oauth') throw new UsageError(`${slug} needs no sign-in: its "auth" is ${auth.kind}`);
   const [{ connect }, { upstreamAuthorizers }] = await Promise.all([
     import('../../client/index.ts'),
     import('./authorizers.ts'),
   ]);
   const authorizer = upstreamAuthorizers({ isInteractive: true, hasUsers: false })(config);
-  const client = await connect(entry, { serverName: slug, revision, ...(authorizer && { authorizer }) });
+  const client = await connect(
+    { ...config.entry, url },
+    { serverName: slug, revision, ...(authorizer && { authorizer }) },
+  );
   await client.close();
 }
 
