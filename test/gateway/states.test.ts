@@ -3,7 +3,7 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { type Client, connect, inMemory } from '../../src/client/index.ts';
+import { type Client, connect, inMemory, type Transport } from '../../src/client/index.ts';
 import {
   createGateway,
   type Gateway,
@@ -13,6 +13,7 @@ import {
 } from '../../src/gateway/index.ts';
 import { Pins } from '../../src/gateway/pins/index.ts';
 import { createServer } from '../../src/index.ts';
+import { silentLogger } from '../../src/protocol/logger.ts';
 import { startHttp, useClosers } from '../support/closers.ts';
 import { isRunning } from '../support/is-running.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -236,4 +237,19 @@ test('a server that waits for no one is stopped, also after a client got input r
   const { result } = await client.stateless('tools/call', params, { elicitation: { form: {} } });
   expect(result).toMatchObject({ resultType: 'input_required' });
   await expect.poll(() => gateway.status()[0]?.state).toBe('idle');
+});
+
+test.each(['connects', 'lists'])('closing a gateway while a server %s logs no failure', async (moment) => {
+  const warnings: string[] = [];
+  const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
+  const { target, sides } = scriptedUpstream(undefined, () => {});
+  const silent = (): Transport => ({ ...target(), send: () => {} });
+  const config = upstream('one', { start: 'eager', revision: '2025-11-25' });
+  const gateway = gatewayWith(config, { logger, target: () => (moment === 'connects' ? silent : target) });
+  if (moment === 'lists') {
+    await expect.poll(() => sides[0]?.received.some(({ method }) => method === 'tools/list')).toBe(true);
+  } else await expect.poll(() => sides.length).toBe(1);
+  await gateway.close();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(warnings).toEqual([]);
 });

@@ -57,6 +57,10 @@ export class UpstreamState {
     clearInterval(this.#timer);
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   close(): void {
     this.#isClosed = true;
     this.stopRetrying();

@@ -391,9 +391,9 @@ export class Upstream {
     if (this.#state.name === 'ready') this.#state.enter('degraded', `its lists could not be read: ${messageOf(error)}`);
   }
 
-  /** Logs a failure once, however often it repeats until the lists are read. */
+  /** Logs a failure once, however often it repeats until the lists are read. Those of closing it are none. */
   #reportFailure(what: string, error: unknown): void {
-    if (!this.#record.isNewFailure(error)) return;
+    if (this.#state.isClosed || !this.#record.isNewFailure(error)) return;
     this.#settings.logger?.warn(what, { server: this.slug, error: messageOf(error) });
   }
 }
