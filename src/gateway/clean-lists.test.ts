@@ -31,9 +31,15 @@ test('hidden characters are removed from every text a model reads, and names sta
   expect(prompts[0]?.arguments).toEqual([{ name: 'a', description: 'x' }]);
 });
 
-test('instructions of servers are capped', () => {
-  const { instructions } = cleanLists({ ...noLists, instructions: 'x'.repeat(5_000) });
-  expect(instructions).toHaveLength(2_048);
+test('descriptions and instructions are capped, but not those of the length that common servers have', () => {
+  const textsOf = (length: number): (string | undefined)[] => {
+    const text = 'x'.repeat(length);
+    const tool = { name: 'a', description: text, inputSchema: { type: 'object' } } as const;
+    const { tools, instructions } = cleanLists({ ...noLists, tools: [tool], instructions: text });
+    return [tools[0]?.description, instructions];
+  };
+  expect(textsOf(10_000).map((each) => each?.length)).toEqual([10_000, 10_000]);
+  expect(textsOf(20_000).map((each) => each?.length)).toEqual([16_384, 16_384]);
 });
 
 test('members that are not valid are left out, and the items stay', () => {

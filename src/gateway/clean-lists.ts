@@ -7,9 +7,6 @@ import { isObject } from '../protocol/json-rpc.ts';
 import type { Icon, Prompt, Resource, ResourceTemplate, Tool } from '../protocol/model.ts';
 import type { UpstreamLists } from './contract.ts';
 
-/** Stops one server from filling the instructions that a model reads. */
-const maxInstructionsChars = 2_048;
-
 /** The lists as they are shown. Texts without hidden characters stay the same strings. */
 export function cleanLists(lists: UpstreamLists): UpstreamLists {
   return {
@@ -20,7 +17,7 @@ export function cleanLists(lists: UpstreamLists): UpstreamLists {
     resourceTemplates: lists.resourceTemplates.map((each): ResourceTemplate => cleanItem(each, isResourceMember)),
     ...(lists.instructions === undefined
       ? {}
-      : { instructions: cleanText(lists.instructions, 'strip', maxInstructionsChars) }),
+      : { instructions: cleanText(lists.instructions, 'strip', textLimits.maxDescriptionChars) }),
   };
 }
 

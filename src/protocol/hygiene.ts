@@ -11,11 +11,14 @@ export type { Finding, HiddenKind } from './hygiene/scan.ts';
  */
 export type CleanMode = 'strip' | 'mark' | 'line';
 
-/** The caps on untrusted text. A description is read by a model on every call: long ones crowd out the user's text. */
+/**
+ * The caps on untrusted text. A description is read by a model on every call: long ones crowd out the user's text. Those of
+ * common servers have up to 10,000 characters.
+ */
 export const textLimits = {
   maxNameChars: 128,
   maxTitleChars: 256,
-  maxDescriptionChars: 4096,
+  maxDescriptionChars: 16_384,
   maxFindings: 100,
   maxDepth: 64,
 } as const;

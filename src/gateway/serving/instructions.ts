@@ -1,5 +1,6 @@
 // The instructions of a view: its own, then those of each server under its name.
 
+import { capText } from '../../protocol/hygiene.ts';
 import type { ViewSource } from './view-source.ts';
 
 /** Characters of the instructions of one server; stops one from crowding out the others. */
@@ -12,7 +13,7 @@ export function joinInstructions({ instructions, upstreams, isSingle }: ViewSour
   const parts = instructions === undefined ? [] : [instructions];
   for (const [slug, { lists }] of upstreams) {
     const text = lists?.instructions?.trim();
-    if (text !== undefined && text !== '') parts.push(`## ${slug}\n${text.slice(0, maxServerChars)}`);
+    if (text !== undefined && text !== '') parts.push(`## ${slug}\n${capText(text, maxServerChars)}`);
   }
-  return parts.length === 0 ? undefined : parts.join('\n\n').slice(0, maxChars);
+  return parts.length === 0 ? undefined : capText(parts.join('\n\n'), maxChars);
 }
