@@ -6,7 +6,14 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Client, ClientError, type ConnectOptions, connect, type Target } from '../../src/client/index.ts';
+import {
+  type Client,
+  ClientError,
+  type ConnectOptions,
+  connect,
+  type InputHandlers,
+  type Target,
+} from '../../src/client/index.ts';
 
 type Invocation = readonly [name: string, args?: Record<string, unknown>];
 
@@ -28,11 +35,11 @@ export interface ThirdPartyServer {
   readonly prompt: { readonly name: string; readonly args: Record<string, string>; readonly text: RegExp };
 }
 
-/** The script of the reference server. */
-export const referenceServer = join(
-  dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json')),
-  'dist/index.js',
-);
+/** The script of an official server. */
+export const packaged = (name: string): string =>
+  join(dirname(createRequire(import.meta.url).resolve(`@modelcontextprotocol/${name}/package.json`)), 'dist/index.js');
+
+export const referenceServer = packaged('server-everything');
 
 /** What it has. */
 export const referenceOffer = {
@@ -69,6 +76,13 @@ const sample = {
   content: { type: 'text' as const, text: 'Paris' },
 };
 
+/** Of a client that answers every kind of input request. */
+export const allHandlers: InputHandlers = {
+  elicit: () => ({ action: 'accept', content: { name: 'Ada', check: true, email: 'ada@example.org' } }),
+  sample: () => sample,
+  roots: [{ uri: 'file:///home/ada', name: 'home' }],
+};
+
 /** Declares the scenarios for one server. */
 export function describeThirdParty(
   title: string,
@@ -81,11 +95,7 @@ export function describeThirdParty(
     beforeAll(async () => {
       client = await connect(await target(), {
         ...options,
-        handlers: {
-          elicit: () => ({ action: 'accept', content: { name: 'Ada', check: true, email: 'ada@example.org' } }),
-          sample: () => sample,
-          roots: [{ uri: 'file:///home/ada', name: 'home' }],
-        },
+        handlers: allHandlers,
       });
     });
     afterAll(() => client?.close());

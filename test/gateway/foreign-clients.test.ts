@@ -3,8 +3,7 @@
 
 import { type SpawnOptionsWithoutStdio, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { StreamableHTTPClientTransport as NewHttp } from '@modelcontextprotocol/client';
 import { StdioClientTransport as NewStdio } from '@modelcontextprotocol/client/stdio';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
@@ -12,7 +11,7 @@ import { StdioClientTransport as OldStdio } from '@modelcontextprotocol/sdk/clie
 import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Listening, referenceServer, startListening } from '../client/third-party.ts';
+import { type Listening, packaged, referenceServer, startListening } from '../client/third-party.ts';
 import { connectNewLine } from '../peers/new-line.ts';
 import { connectOldLine } from '../peers/old-line.ts';
 import type { Peer } from '../peers/peer.ts';
@@ -24,8 +23,6 @@ import { runtimeOf, startHttp, writeConfig } from './cli/support.ts';
 const home = useSharedHome();
 const python = isFullRun ? ensurePython('mcp>=2,<3') : undefined;
 const here = (path: string): string => join(import.meta.dirname, path);
-const packaged = (name: string): string =>
-  join(dirname(createRequire(import.meta.url).resolve(`@modelcontextprotocol/${name}/package.json`)), 'dist/index.js');
 
 let far: Listening;
 let url = '';
