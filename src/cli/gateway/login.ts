@@ -10,7 +10,7 @@ const help = `Usage: mooring gateway login [SERVER] [--config FILE]… [--again]
 
 Asks at the terminal for the inputs and secrets of the configuration that are not known yet, and stores them in a file
 that only you can read, for gateways that a client starts. With SERVER, it also signs in to that server with the browser,
-if the server requires it.
+if the server requires it. With MOORING_CREDENTIALS_KEY (32 random bytes in base64) that file is encrypted.
 
 Options:
   --config FILE    a configuration file; repeatable (default: your user configuration)

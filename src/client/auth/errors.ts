@@ -68,6 +68,7 @@ export type AuthErrorCode =
   | 'dpop-unbound'
   | 'store-unsafe'
   | 'store-corrupt'
+  | 'store-encrypted'
   | 'store-busy';
 
 /** The sentences. */
@@ -226,6 +227,16 @@ export const authErrors = {
       'store-corrupt',
       `The credential store ${path} is damaged. It was kept as ${kept}; run again to start with an empty one, and sign in again`,
       { cause },
+    ),
+  storeKeyInvalid: (variable: string) =>
+    new AuthError(
+      'configuration',
+      `${variable} must be 32 random bytes in base64. You can create some with: openssl rand -base64 32`,
+    ),
+  storeEncrypted: (path: string, variable: string, hasKey: boolean) =>
+    new AuthError(
+      'store-encrypted',
+      `The credential store ${path} is encrypted${hasKey ? ' with another key' : ''}. Set ${variable} to the key that it was written with, or delete the file and sign in again`,
     ),
   storeBusy: (path: string, holder: string) =>
     new AuthError(

@@ -26,5 +26,5 @@ export {
 export { type SignedOut, type SignOutOptions, signOut } from './sign-out.ts';
 export { createStaticAuthorizer } from './static-authorizer.ts';
 export { type CredentialStore, createMemoryStore, type LockOptions } from './storage/credential-store.ts';
-export { createFileStore, defaultCredentialFile } from './storage/file-store.ts';
+export { createFileStore, defaultCredentialFile, type FileStoreOptions } from './storage/file-store.ts';
 export { createAuthorizedFetch, withAuthorization } from './with-authorization.ts';

@@ -1,5 +1,6 @@
 // Inputs of a VS Code file as a user meets them: at a terminal, and without one.
 
+import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -125,6 +126,36 @@ test.skipIf(!hasTerminal)('"gateway login" stores inputs and secrets for gateway
   expect(deleted).toMatchObject({ code: 0, stderr: expect.stringContaining('Deleted 2 stored values') });
   expect(holding('another-value')).toEqual([]);
   expect((await home.run(['gateway', ...config], { env })).code).toBe(2);
+});
+
+test.skipIf(!hasTerminal)('with MOORING_CREDENTIALS_KEY, stored values are encrypted', async () => {
+  const key = randomBytes(32).toString('base64');
+  const env = { ...runtimeOf(home), MOORING_CREDENTIALS_KEY: key };
+  const entry = serverEntry(home, 'one', [{ name: 'env' }], { env: { KEY: { secret: 'api key' } } });
+  const config = ['--config', writeConfig(home, { mcpServers: { one: entry } })];
+  const terminal = new Terminal(home, ['gateway', 'login', ...config], env);
+  await terminal.sees('api key: ');
+  terminal.type(`${secret}\r`);
+  expect(await terminal.exited).toBe(0);
+  expect(filesBelow(home.path).filter((file) => readFileSync(file, 'utf8').includes(secret))).toEqual([]);
+
+  const client = await connectStdio(home, config, { MOORING_CREDENTIALS_KEY: key });
+  const { content } = await client.callTool('one__env', {});
+  const names = JSON.parse((content[0] as { text: string }).text) as string[];
+  expect(names).toContain('KEY');
+  expect(names.filter((name) => name.startsWith('MOORING_'))).toEqual([]);
+  await client.close();
+
+  const start = (value: string) =>
+    home.run(['gateway', ...config], { env: { ...env, MOORING_CREDENTIALS_KEY: value } });
+  const without = await start('');
+  expect([without.code, without.stderr]).toEqual([
+    2,
+    expect.stringMatching(/is encrypted. Set MOORING_CREDENTIALS_KEY/),
+  ]);
+  const weak = await start('secret');
+  expect([weak.code, weak.stderr]).toEqual([2, expect.stringMatching(/must be 32 random bytes in base64/)]);
+  expect(`${without.stderr}${weak.stderr}`).not.toMatch(/\n\s+at /);
 });
 
 test('"gateway login" says which servers have no sign-in', async () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -94,4 +95,53 @@ test('the default place follows the platform', () => {
   expect(defaultCredentialFile({}, 'linux')).toMatch(/\.local\/state\/mooring\/credentials\.json$/);
   expect(defaultCredentialFile({}, 'darwin')).toMatch(/Application Support\/mooring\/credentials\.json$/);
   expect(defaultCredentialFile({ LOCALAPPDATA: '/app' }, 'win32')).toBe('/app/mooring/credentials.json');
+});
+
+const newKey = (): string => randomBytes(32).toString('base64');
+
+test('with a key the file is encrypted, names included, and only that key opens it', async () => {
+  const key = newKey();
+  await createFileStore(file, { key }).set('https://a.example', { token: 'not-to-be-seen' });
+  const text = await readFile(file, 'utf8');
+  expect(text).not.toMatch(/a\.example|not-to-be-seen/);
+  expect(await createFileStore(file, { key }).get('https://a.example')).toEqual({ token: 'not-to-be-seen' });
+  for (const options of [{}, { key: newKey() }]) {
+    const store = createFileStore(file, options);
+    const refused = { code: 'store-encrypted', message: /Set MOORING_CREDENTIALS_KEY to the key/ };
+    await expect(store.get('https://a.example')).rejects.toMatchObject(refused);
+    await expect(store.set('other', 1)).rejects.toMatchObject(refused);
+  }
+  expect(await readFile(file, 'utf8')).toBe(text);
+  expect(await readdir(folder)).toEqual(['credentials.json']);
+});
+
+test('a plain file is encrypted when something is stored', async () => {
+  const key = newKey();
+  await createFileStore(file).set('a', 'first');
+  const store = createFileStore(file, { key });
+  expect(await store.get('a')).toBe('first');
+  await store.set('b', 'second');
+  expect(await readFile(file, 'utf8')).not.toMatch(/first|second/);
+  expect([await store.get('a'), await store.get('b')]).toEqual(['first', 'second']);
+});
+
+test('a file that was changed after it was encrypted is not used', async () => {
+  const key = newKey();
+  await createFileStore(file, { key }).set('a', 'first');
+  const { encrypted, ...rest } = JSON.parse(await readFile(file, 'utf8')) as { encrypted: string };
+  const bytes = Buffer.from(encrypted, 'base64');
+  for (const at of [0, 14, bytes.length - 1]) {
+    const changed = Buffer.from(bytes);
+    changed[at] = (changed[at] as number) ^ 1;
+    await writeFile(file, JSON.stringify({ ...rest, encrypted: changed.toString('base64') }), { mode: 0o600 });
+    await expect(createFileStore(file, { key }).get('a')).rejects.toMatchObject({ code: 'store-encrypted' });
+  }
+  await writeFile(file, JSON.stringify({ ...rest, encrypted: 'short' }), { mode: 0o600 });
+  await expect(createFileStore(file, { key }).get('a')).rejects.toMatchObject({ code: 'store-encrypted' });
+});
+
+test('a key that is not 32 random bytes is rejected', () => {
+  for (const key of ['secret', 'A'.repeat(44), `${newKey()}!`, randomBytes(16).toString('base64')]) {
+    expect(() => createFileStore(file, { key }), key).toThrow(/MOORING_CREDENTIALS_KEY must be 32 random bytes/);
+  }
 });

@@ -1,18 +1,33 @@
 // Credentials on disk, for the command line and for long-lived clients: one JSON file that only its owner can read,
-// replaced atomically, shared safely by several processes. A file that other users could have read or written is rejected.
+// replaced atomically, shared safely by several processes, and encrypted if there is a key. A file that other users could
+// have read or written is rejected.
 import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { KeyedMutex } from '../../keyed-mutex.ts';
-import { authErrors } from '../errors.ts';
+import { AuthError, authErrors } from '../errors.ts';
 import type { CredentialStore } from './credential-store.ts';
+import { decryptText, encryptText, keyVariable, readFileKey } from './file-cipher.ts';
 import { withLockFile } from './lock-file.ts';
 
+export interface FileStoreOptions {
+  /**
+   * Encrypts the file: 32 random bytes in base64. Default: the environment variable `MOORING_CREDENTIALS_KEY`; without it
+   * the file is plain text. One that was plain is encrypted when something is stored.
+   */
+  readonly key?: string;
+}
+
 /** Opens (and on first use creates) a credential file. */
-export function createFileStore(path: string = defaultCredentialFile()): CredentialStore {
+export function createFileStore(
+  path: string = defaultCredentialFile(),
+  options: FileStoreOptions = {},
+): CredentialStore {
   const file = resolve(path);
+  const keyText = options.key ?? process.env[keyVariable] ?? '';
+  const key = keyText === '' ? undefined : readFileKey(keyText);
   const folder = dirname(file);
   const mutex = new KeyedMutex();
 
@@ -28,22 +43,22 @@ export function createFileStore(path: string = defaultCredentialFile()): Credent
     );
 
   return {
-    async get(key) {
+    async get(name) {
       await checkFolder(folder);
-      return (await readRecords(file))[key];
+      return (await readRecords(file, key))[name];
     },
-    async set(key, value) {
+    async set(name, value) {
       await locked('write', 10_000, undefined, async () => {
-        const records = await readRecords(file);
-        if (value === undefined) delete records[key];
-        else records[key] = value;
-        await replaceFile(file, `${JSON.stringify({ version: 1, records }, undefined, 2)}\n`);
+        const records = await readRecords(file, key);
+        if (value === undefined) delete records[name];
+        else records[name] = value;
+        await replaceFile(file, `${JSON.stringify(contentOf(records, key), undefined, 2)}\n`);
       });
     },
-    lock(key, task, options = {}) {
-      // Keys hold URLs, which are no file names.
-      const name = createHash('sha256').update(key).digest('hex').slice(0, 24);
-      return locked(name, options.timeoutMs ?? 600_000, options.signal, task);
+    lock(name, task, limits = {}) {
+      // Names hold URLs, which are no file names.
+      const digest = createHash('sha256').update(name).digest('hex').slice(0, 24);
+      return locked(digest, limits.timeoutMs ?? 600_000, limits.signal, task);
     },
   };
 }
@@ -75,15 +90,31 @@ async function checkFolder(folder: string): Promise<void> {
   if ((mode & 0o022) !== 0) throw authErrors.storeUnsafe(folder, 'others can write to the folder; chmod 700 it');
 }
 
-async function readRecords(file: string): Promise<Record<string, unknown>> {
+type Records = Record<string, unknown>;
+
+/** What the file contains. */
+function contentOf(records: Records, key: Uint8Array | undefined): object {
+  return key === undefined
+    ? { version: 1, records }
+    : { version: 2, encrypted: encryptText(JSON.stringify(records), key) };
+}
+
+async function readRecords(file: string, key: Uint8Array | undefined): Promise<Records> {
   const text = await readOwnFile(file);
   if (text === undefined) return Object.create(null);
   try {
-    const { version, records } = JSON.parse(text) as { version?: unknown; records?: unknown };
-    if (version !== 1 || typeof records !== 'object' || records === null) throw new Error('unknown layout');
-    // A null prototype, because keys hold untrusted text.
+    const { version, encrypted, ...content } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    const isEncrypted = version === 2 && typeof encrypted === 'string';
+    const plain = isEncrypted && key !== undefined ? decryptText(encrypted, key) : undefined;
+    if (isEncrypted && plain === undefined) throw authErrors.storeEncrypted(file, keyVariable, key !== undefined);
+    const records = plain === undefined ? content['records'] : (JSON.parse(plain) as unknown);
+    if (!(isEncrypted || version === 1) || typeof records !== 'object' || records === null) {
+      throw new Error('unknown layout');
+    }
+    // A null prototype, because names hold untrusted text.
     return Object.assign(Object.create(null), records);
   } catch (cause) {
+    if (cause instanceof AuthError) throw cause;
     const kept = `${file}.damaged-${Date.now()}`;
     await rename(file, kept).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error; // Gone: another reader found the same damage and saved the file.
