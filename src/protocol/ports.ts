@@ -63,8 +63,11 @@ export interface EventLog {
   ): readonly LoggedEvent[] | undefined | Promise<readonly LoggedEvent[] | undefined>;
   /** Drops all streams of a session that has ended. */
   forget(session: string): void;
-  /** The stream will answer these requests. Called before its first event. */
-  begin?(session: string, stream: string, requests: readonly RequestId[]): void;
+  /**
+   * The stream will answer these requests. Called before its first event. If a promise is returned, events are sent when it has
+   * resolved: the position of a client must be known elsewhere, whatever happens to this process.
+   */
+  begin?(session: string, stream: string, requests: readonly RequestId[]): void | Promise<void>;
   /**
    * The last event was appended. If a promise is returned, the event is sent when it has resolved: a client that does not
    * receive it must find it in the log, whatever happens to this process.
@@ -88,7 +91,8 @@ export interface SharedStream {
  * copies its own events; none of the methods may throw.
  */
 export interface SharedEventLog {
-  begin(session: string, stream: string, requests: readonly RequestId[]): void;
+  /** Stores that there is this stream. Resolves when it is stored, or after a short time if it cannot be. */
+  begin(session: string, stream: string, requests: readonly RequestId[]): Promise<void>;
   append(session: string, stream: string, event: LoggedEvent): void;
   /** Resolves when everything so far is stored, or after a short time if it cannot be. */
   finish(session: string, stream: string): Promise<void>;

@@ -265,6 +265,38 @@ describe.skipIf(!hasRedis())('servers with one Redis', { retry: pauses }, () => 
     expect(lastEventId(stream)).toMatch(/\.\d+$/);
   });
 
+  test('a stream is stored before its first event is sent, so a position in it is known even if no event was copied', {
+    timeout: 60_000,
+  }, async () => {
+    const { sharedEventLog: log } = a.stores;
+    let store = (): void => {};
+    const isTime = new Promise<void>((resolve) => {
+      store = resolve;
+    });
+    const doomed = await replicas.start(install, {
+      sharedEventLog: {
+        begin: (...args) => isTime.then(() => log.begin(...args)),
+        // As if it were killed before the turn of the event loop in which they are copied.
+        append: () => {},
+        finish: (...args) => log.finish(...args),
+        remove: (...args) => log.remove(...args),
+        read: (...args) => log.read(...args),
+      },
+    });
+    const session = await doomed.client.initialize({ capabilities: { elicitation: {} } });
+    const body = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'confirm' } };
+    const stream = await openPost(doomed.client, session, body);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(stream.events).toEqual([]);
+    store();
+    expect(await stream.until(1)).toMatchObject([{ method: 'elicitation/create' }]);
+    expect(lastEventId(stream)).toMatch(/\.1$/);
+    doomed.kill();
+    const resumed = await openGet(b.client, session, lastEventId(stream));
+    expect(resumed.response.statusCode).toBe(200);
+    expect(await resumed.end()).toMatchObject([{ id: 7, error: { code: -32603, data: { mayHaveRun: true } } }]);
+  });
+
   test('while Redis is away, responses of calls are sent without a copy', { timeout: 60_000 }, async () => {
     const session = await a.client.initialize();
     expect(await ping(a, session)).toBe(200);

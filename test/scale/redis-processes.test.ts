@@ -202,8 +202,6 @@ describe.skipIf(!hasRedis())('three processes with one Redis', () => {
     const running = await post('ada', session, call(3, 'forever'), doomed.client);
     await running.until(1);
     const last = lastEventId(running);
-    // A process that ends before anything was copied leaves nothing to resume.
-    await expect.poll(() => redis.command('KEYS', `*${last.split('.')[0]}`)).toContain('events:');
     doomed.child.kill('SIGKILL');
     await running.end().catch(() => {});
     // At once, and later when it is known that the process has ended.

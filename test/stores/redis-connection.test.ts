@@ -34,12 +34,15 @@ async function useAll({ store, bus, buckets, sharedEventLog, tasks }: RedisStore
   await eventually(async () => expect(await store.get('state')).toEqual({ n: 1 }));
   expect(await bus.publish('topic', null)).toBeGreaterThan(0);
   expect(await buckets.find([{ key: 'k', intervalMs: 1_000, burst: 2, exact: true }]).take(0)).toBe(0);
-  sharedEventLog.begin('session', 'p1', [1]);
+  await sharedEventLog.begin('session', 'p1', [1]);
   sharedEventLog.append('session', 'p1', { sequence: 1, text: '{"n":1}' });
   await sharedEventLog.finish('session', 'p1');
   await eventually(async () =>
     expect(await sharedEventLog.read('session', 'p1')).toEqual({
-      events: [{ sequence: 1, text: '{"n":1}' }],
+      events: [
+        { sequence: 0, text: '' },
+        { sequence: 1, text: '{"n":1}' },
+      ],
       requests: [1],
       finished: true,
     }),

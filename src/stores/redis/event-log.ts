@@ -9,7 +9,7 @@ import type { Reply } from './driver.ts';
 
 /** How long the events of a stream are kept after the last one. */
 const maxAgeMs = 5 * 60_000;
-/** How long a response waits for its copy. */
+/** How long a response waits for its copy, and the first event of a stream for its opening. */
 const maxWaitMs = 250;
 /** Commands and characters that wait while Redis is not reachable; stops them from filling the memory. */
 const maxWaiting = 20_000;
@@ -47,26 +47,38 @@ export class RedisEventLog implements SharedEventLog {
     this.#logger = logger;
   }
 
-  begin(session: string, stream: string, requests: readonly RequestId[]): void {
-    this.#open.set(this.#key(session, stream), { requests: JSON.stringify(requests), last: 0 });
+  /** A stream begins with an event without text, whether its client gets one or not. */
+  async begin(session: string, stream: string, requests: readonly RequestId[]): Promise<void> {
+    const key = this.#key(session, stream);
+    this.#open.set(key, { requests: JSON.stringify(requests), last: 0 });
+    this.#write(key, { sequence: 0, text: '' });
+    await this.#written();
   }
 
-  append(session: string, stream: string, { sequence, text }: LoggedEvent): void {
+  append(session: string, stream: string, event: LoggedEvent): void {
     const key = this.#key(session, stream);
     if (this.#incomplete.has(key)) return;
     const open = this.#open.get(key);
-    if (open !== undefined) open.last = sequence;
+    if (open !== undefined) {
+      // Stored by `begin`.
+      if (event.sequence === 0) return;
+      open.last = event.sequence;
+    }
+    this.#write(key, event);
+  }
+
+  #write(key: string, { sequence, text }: LoggedEvent): void {
     // Redis rejects an id that is not larger than the one before, so an event that is written twice is there once.
-    this.#add(['XADD', key, `${sequence}-1`, 't', text, 'r', open?.requests ?? '[]']);
+    this.#add(['XADD', key, `${sequence}-1`, 't', text, 'r', this.#open.get(key)?.requests ?? '[]']);
     this.#add(['PEXPIRE', key, String(maxAgeMs)]);
   }
 
-  finish(session: string, stream: string): Promise<void> {
+  async finish(session: string, stream: string): Promise<void> {
     const key = this.#key(session, stream);
     const open = this.#open.get(key);
     this.#open.delete(key);
     if (open !== undefined && !this.#incomplete.delete(key)) this.#add(['XADD', key, `${open.last}-2`, 'end', '1']);
-    return this.#written();
+    if (!(await this.#written())) this.unconfirmed++;
   }
 
   remove(session: string, stream: string, sequence: number): void {
@@ -147,19 +159,15 @@ export class RedisEventLog implements SharedEventLog {
     this.#isWriting = false;
   }
 
-  #written(): Promise<void> {
+  /** Waits until everything so far is stored. False: it is not, or not yet. */
+  #written(): Promise<boolean> {
     return new Promise((resolve) => {
-      if (this.#isFailing) {
-        this.unconfirmed++;
-        return resolve();
-      }
-      const timer = setTimeout(() => {
-        this.unconfirmed++;
-        resolve();
-      }, maxWaitMs);
+      if (this.#isFailing) return resolve(false);
+      // If this process was blocked, the replies have arrived and are read before this.
+      const timer = setTimeout(() => setImmediate(resolve, false), maxWaitMs);
       const stop = (): void => {
         clearTimeout(timer);
-        resolve();
+        resolve(true);
       };
       this.#waiters.push({ until: this.#added, resolve: stop });
     });

@@ -51,10 +51,10 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
   #open(retryMs?: number): void {
     const { key, log, heartbeat, expiresAtMs, channel, process } = this.#session;
     const { exchange } = this.#post;
-    const connection = openEventStream(exchange, heartbeat, expiresAtMs);
-    connection.onEnding = (error) => this.ending(connection, error);
     this.#stream = new ResumableStream('post', key, log, this.caller, process);
-    this.#stream.begin(this.requestIds);
+    const begun = this.#stream.begin(this.requestIds);
+    const connection = openEventStream(exchange, heartbeat, expiresAtMs, begun);
+    connection.onEnding = (error) => this.ending(connection, error);
     this.#stream.open(connection, channel.session?.polling === true, retryMs);
     exchange.onGone(() => this.lostConnection(connection));
     this.#session.posts.set(this.#stream.name, this);

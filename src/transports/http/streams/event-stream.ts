@@ -8,6 +8,7 @@ import type { Principal } from '../../../protocol/principal.ts';
 import type { BufferedBytes, HeldBytes } from '../buffered-bytes.ts';
 import type { AdmittedRequest, ByteSink, HeaderList, HttpExchange } from '../exchange.ts';
 import type { HttpLimits } from '../limits.ts';
+import { DelayedSink } from './delayed-sink.ts';
 
 export const eventStreamHeaders: HeaderList = [
   'Content-Type',
@@ -23,13 +24,19 @@ export function eventText(text: string, id?: string, type = 'message'): string {
   return id === undefined ? `event: ${type}\ndata: ${text}\n\n` : `event: ${type}\nid: ${id}\ndata: ${text}\n\n`;
 }
 
-/** Responds to a request with an event stream, which ends when its session or access token expires. */
+/**
+ * Responds to a request with an event stream, which ends when its session or access token expires. `ready`: nothing is sent
+ * before it has settled, apart from the headers.
+ */
 export function openEventStream(
   exchange: HttpExchange,
   heartbeat: Heartbeat,
   sessionExpiresAtMs?: number,
+  ready?: void | Promise<void>,
 ): EventStream {
-  return new EventStream(exchange.openStream(eventStreamHeaders), heartbeat, exchange, sessionExpiresAtMs);
+  const sink = exchange.openStream(eventStreamHeaders);
+  const delayed = ready instanceof Promise ? new DelayedSink(sink, ready) : sink;
+  return new EventStream(delayed, heartbeat, exchange, sessionExpiresAtMs);
 }
 
 /** What any stream usually has queued, and is not counted. */

@@ -78,9 +78,12 @@ export class ResumableStream {
     return this.#connection !== undefined || this.#log !== undefined;
   }
 
-  /** The stream will answer these requests. Called before it is opened. */
-  begin(requests: readonly RequestId[]): void {
-    this.#log?.begin?.(this.#session, this.name, requests);
+  /**
+   * The stream will answer these requests. Called before it is opened. If a promise is returned, no event may reach the client
+   * before it has settled.
+   */
+  begin(requests: readonly RequestId[]): void | Promise<void> {
+    return this.#log?.begin?.(this.#session, this.name, requests);
   }
 
   /** Connects for the first time. `primed`: sends an event id immediately, so that the client can reconnect. */
