@@ -43,7 +43,7 @@ const program = [
   'test/e2e/{http-continuation,stdio-load,stdio}.test.ts',
   'test/fuzz/**/*.test.ts',
   'test/gateway/cli/**/*.test.ts',
-  'test/gateway/{conformance,foreign-clients,foreign-servers,served}.test.ts',
+  'test/gateway/{conformance,foreign-clients,foreign-servers,inspector,served}.test.ts',
   'test/packs/clipboard/{displays,stdio}.test.ts',
   'test/packs/data/kill.test.ts',
   'test/packs/processes.test.ts',
