@@ -2,7 +2,15 @@
 
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createServer, type HttpOptions, type HttpServer, serveHttp } from '../../src/index.ts';
+import {
+  createServer,
+  type EndpointOptions,
+  type HttpOptions,
+  type HttpServer,
+  serveHttp,
+  toFetch,
+  toNodeHandler,
+} from '../../src/index.ts';
 import { startHttp, useClosers } from '../support/closers.ts';
 import { type HttpTestClient, initializeBody, modernBody, modernHeaders } from '../support/http-client.ts';
 
@@ -388,4 +396,20 @@ describe('options that are invalid', () => {
       await expect.poll(openServers).toBe(before);
     },
   );
+
+  test('one that toNodeHandler and toFetch do not have is rejected before the first request', () => {
+    const server = createServer({ name: 'invalid', version: '1.0.0' });
+    const mistyped = { allowedHost: ['mcp.example'] } as EndpointOptions;
+    expect(() => toNodeHandler(server, mistyped)).toThrow(
+      new TypeError(
+        'Unknown option allowedHost of toNodeHandler; use one of path, publicUrl, allowedHosts, allowedOrigins, optionNames, ' +
+          'authenticate, limits, sessions, sealer, store, eventLog, sharedEventLog, sse, healthPath, metricsPath, monitors, ' +
+          'compat, routes, hosts, mounts, logger',
+      ),
+    );
+    expect(() => toFetch(server, mistyped)).toThrow('Unknown option allowedHost of toFetch; use one of path, ');
+    // Only `serveHttp` listens.
+    expect(() => toFetch(server, { port: 8000 } as EndpointOptions)).toThrow('Unknown option port of toFetch');
+    expect(() => toNodeHandler(server, { logger: undefined } as unknown as EndpointOptions)).not.toThrow();
+  });
 });

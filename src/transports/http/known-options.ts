@@ -1,18 +1,14 @@
-// The names of all options of `serveHttp`: TypeScript reports a mistyped one, JavaScript does not.
+// The names of all options of `serveHttp`, `toNodeHandler` and `toFetch`: TypeScript reports a mistyped one, JavaScript does not.
 
-import type { HttpOptions } from './options.ts';
+import type { EndpointOptions, HttpOptions } from './options.ts';
 
-const known: Record<keyof HttpOptions, true> = {
-  host: true,
-  port: true,
+const ofEndpoints: Record<keyof EndpointOptions, true> = {
   path: true,
-  tls: true,
   publicUrl: true,
   allowedHosts: true,
   allowedOrigins: true,
   optionNames: true,
   authenticate: true,
-  allowUnauthenticated: true,
   limits: true,
   sessions: true,
   sealer: true,
@@ -20,7 +16,6 @@ const known: Record<keyof HttpOptions, true> = {
   eventLog: true,
   sharedEventLog: true,
   sse: true,
-  webSocket: true,
   healthPath: true,
   metricsPath: true,
   monitors: true,
@@ -29,16 +24,32 @@ const known: Record<keyof HttpOptions, true> = {
   hosts: true,
   mounts: true,
   logger: true,
+};
+
+const ofServers: Record<keyof HttpOptions, true> = {
+  host: true,
+  port: true,
+  tls: true,
+  ...ofEndpoints,
+  allowUnauthenticated: true,
+  webSocket: true,
   ownProcess: true,
   reload: true,
   drainDelayMs: true,
   graceMs: true,
 };
 
-/** Throws for an option that does not exist: without it, the server would listen elsewhere, or let more callers in. */
-export function assertKnownOptions(options: HttpOptions): void {
+/**
+ * Throws for an option that does not exist: without it, the server would listen elsewhere, or let more callers in. `callee`: the
+ * function that was called with the options.
+ */
+export function assertKnownOptions(
+  callee: 'serveHttp' | 'toNodeHandler' | 'toFetch',
+  options: HttpOptions | EndpointOptions,
+): void {
+  const known = callee === 'serveHttp' ? ofServers : ofEndpoints;
   for (const [name, value] of Object.entries(options)) {
     if (Object.hasOwn(known, name) || value === undefined) continue;
-    throw new TypeError(`Unknown option ${name} of serveHttp; use one of ${Object.keys(known).join(', ')}`);
+    throw new TypeError(`Unknown option ${name} of ${callee}; use one of ${Object.keys(known).join(', ')}`);
   }
 }

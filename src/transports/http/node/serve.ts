@@ -55,7 +55,7 @@ export async function serveHttp(
   options: HttpOptions = {},
   listener: Listener = ownPort,
 ): Promise<HttpServer> {
-  assertKnownOptions(options);
+  assertKnownOptions('serveHttp', options);
   const address = options.host ?? '127.0.0.1';
   assertSafeBinding(address, options);
   assertAccessOptions(options);
