@@ -248,8 +248,8 @@ export class Catalog {
     requireUri(uri);
     requireName('resource', definition.name);
     requireFunction('resource', uri, 'read', definition.read);
-    const { read: _read, visible, cache: _cache, listed, ...shown } = definition;
-    const item = clean({ uri, ...shown });
+    const { name, title, description, icons, mimeType, size, annotations, _meta, visible, listed } = definition;
+    const item = clean({ uri, name, title, description, icons, mimeType, size, annotations, _meta });
     return this.add('resources', { key: uri, visible, listed, definition, describe: () => item });
   }
 
@@ -257,26 +257,27 @@ export class Catalog {
     const template = new UriTemplate(uriTemplate);
     requireName('resource template', definition.name);
     requireFunction('resource template', uriTemplate, 'read', definition.read);
-    const { read: _read, list: _list, complete, visible, cache: _cache, ...shown } = definition;
-    for (const name of Object.keys(complete ?? {})) {
-      if (!template.names.includes(name)) {
+    const { name, title, description, icons, mimeType, annotations, _meta, complete, visible } = definition;
+    for (const variable of Object.keys(complete ?? {})) {
+      if (!template.names.includes(variable)) {
         throw new TypeError(
-          `Resource template ${uriTemplate} has a completer for ${name}, which is not one of ${template.names.join(', ')}`,
+          `Resource template ${uriTemplate} has a completer for ${variable}, which is not one of ${template.names.join(', ')}`,
         );
       }
     }
-    const item = clean({ uriTemplate, ...shown });
+    const item = clean({ uriTemplate, name, title, description, icons, mimeType, annotations, _meta });
     return this.add('resourceTemplates', { key: uriTemplate, visible, definition, template, describe: () => item });
   }
 
   addPrompt(name: string, definition: PromptDefinition): () => void {
     requireName('prompt', name);
     requireFunction('prompt', name, 'get', definition?.get);
-    const { args = {}, get: _get, visible, ...shown } = definition;
-    const described = Object.entries(args).map(([argument, { complete: _complete, ...rest }]) =>
-      clean({ name: argument, ...rest }),
+    const { title, description, icons, _meta, args = {}, visible } = definition;
+    const described = Object.entries(args).map(([argument, each]) =>
+      clean({ name: argument, title: each.title, description: each.description, required: each.required }),
     );
-    const item = clean({ name, ...shown, ...(described.length === 0 ? {} : { arguments: described }) });
+    const listed = described.length === 0 ? undefined : described;
+    const item = clean({ name, title, description, icons, arguments: listed, _meta });
     return this.add('prompts', { key: name, visible, definition, describe: () => item });
   }
 

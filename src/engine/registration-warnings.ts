@@ -1,8 +1,14 @@
-// What may go wrong with a tool as it is registered, for the log of its author.
+// What may go wrong with what is registered, for the log of its author.
 
 import type { Logger } from '../protocol/logger.ts';
 import type { ToolEntry } from './catalog.ts';
-import type { PromptDefinition, ToolDefinition } from './definitions.ts';
+import type {
+  AppDefinition,
+  PromptDefinition,
+  ResourceDefinition,
+  ResourceTemplateDefinition,
+  ToolDefinition,
+} from './definitions.ts';
 import { hasContentList } from './output-content.ts';
 
 export function warnOfToolName(name: string, logger: Logger | undefined): void {
@@ -19,7 +25,8 @@ export function warnOfContentList(name: string, entry: ToolEntry | undefined, lo
 }
 
 const described = { name: 0, title: 0, description: 0, icons: 0, _meta: 0, visible: 0 } as const;
-/** The options of each kind, and `name`, which programs that register a list of definitions have beside them. */
+const ofResource = { ...described, mimeType: 0, annotations: 0, cache: 0, read: 0 } as const;
+/** The options of each kind, and its name or URI, which programs that register a list of definitions have beside them. */
 const known = {
   tool: {
     ...described,
@@ -37,6 +44,15 @@ const known = {
     },
   } satisfies Record<keyof ToolDefinition | 'name', 0>,
   prompt: { ...described, args: 0, get: 0 } satisfies Record<keyof PromptDefinition | 'name', 0>,
+  resource: { ...ofResource, uri: 0, size: 0, listed: 0 } satisfies Record<keyof ResourceDefinition | 'uri', 0>,
+  'resource template': { ...ofResource, uriTemplate: 0, list: 0, complete: 0 } satisfies Record<
+    keyof ResourceTemplateDefinition | 'uriTemplate',
+    0
+  >,
+  app: {
+    ...described,
+    ...{ uri: 0, html: 0, csp: 0, permissions: 0, domain: 0, prefersBorder: 0, listed: 0 },
+  } satisfies Record<keyof AppDefinition | 'uri', 0>,
 } as const;
 /** What other libraries call them. */
 const usualNames: { readonly [kind: string]: { readonly [name: string]: string } } = {
@@ -49,10 +65,17 @@ const usualNames: { readonly [kind: string]: { readonly [name: string]: string }
     execute: 'run',
   },
   prompt: { argsSchema: 'args', arguments: 'args', handler: 'get' },
+  resource: { handler: 'read', load: 'read' },
+  'resource template': { handler: 'read', load: 'read' },
 };
 
 /** TypeScript reports them; in JavaScript they would be ignored without a word. */
-export function warnOfUnknownOptions(kind: 'tool' | 'prompt', name: string, definition: object, logger?: Logger): void {
+export function warnOfUnknownOptions(
+  kind: keyof typeof known,
+  name: string,
+  definition: object,
+  logger: Logger | undefined,
+): void {
   for (const key in definition) {
     if (Object.hasOwn(known[kind], key)) continue;
     const meant = usualNames[kind]?.[key];

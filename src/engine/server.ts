@@ -161,17 +161,23 @@ export class Server implements SessionHost {
 
   /** Registers a resource with a fixed URI. */
   resource(uri: string, definition: ResourceDefinition): Registration {
-    return { remove: this.#state.catalog.addResource(uri, definition) };
+    const remove = this.#state.catalog.addResource(uri, definition);
+    warnOfUnknownOptions('resource', uri, definition, this.#state.logger);
+    return { remove };
   }
 
   /** Registers an app: a page that hosts with MCP Apps show for the tools that name it as their `ui`. */
   app(uri: string, definition: AppDefinition): Registration {
-    return this.resource(uri, appResource(uri, definition));
+    const remove = this.#state.catalog.addResource(uri, appResource(uri, definition));
+    warnOfUnknownOptions('app', uri, definition, this.#state.logger);
+    return { remove };
   }
 
   /** Registers resources by a URI template (RFC 6570). */
   resourceTemplate<const T extends string>(template: T, definition: ResourceTemplateDefinition<T>): Registration {
-    return { remove: this.#state.catalog.addTemplate(template, definition as unknown as ResourceTemplateDefinition) };
+    const remove = this.#state.catalog.addTemplate(template, definition as unknown as ResourceTemplateDefinition);
+    warnOfUnknownOptions('resource template', template, definition, this.#state.logger);
+    return { remove };
   }
 
   /** Registers a prompt. */

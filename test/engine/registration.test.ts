@@ -154,6 +154,37 @@ test('an option of a prompt that does not exist is named in a warning', () => {
   expect(warn).toHaveBeenCalledExactlyOnceWith('prompt "greet": the option "argsSchema" is not known; use "args"');
 });
 
+test('an option of a resource, a template or an app that does not exist is named in a warning', () => {
+  const warn = vi.fn();
+  const server = createServer({ name: 'hint', version: '1.0.0', logger: { ...silentLogger, warn } });
+  server.resource('memo://1', { name: 'memo', handler: run, read: run } as never);
+  server.resourceTemplate('memo://{id}', { name: 'memos', mimetype: 'text/plain', read: run } as never);
+  server.app('ui://page', { page: '', html: '<p>' } as never);
+  expect(warn.mock.calls.flat()).toEqual([
+    'resource "memo://1": the option "handler" is not known; use "read"',
+    expect.stringMatching(/^resource template "memo:.*": the option "mimetype" is not known; known are name, title, /),
+    expect.stringMatching(/^app "ui:.*": the option "page" is not known; known are .*, html, /),
+  ]);
+});
+
+test('lists contain nothing but the fields of the protocol, under the name that was registered', async () => {
+  const server = createServer({ name: 'strict', version: '1.0.0', logger: false });
+  const other = { secret: 'x', name: 'other', uri: 'memo://other', uriTemplate: 'memo://other/{id}' };
+  server.tool('add', { ...other, run } as never);
+  server.prompt('greet', { ...other, args: { who: { ...other, required: true } }, get: run } as never);
+  server.resource('memo://1', { ...other, name: 'memo', read: run } as never);
+  server.resourceTemplate('memo://{id}', { ...other, name: 'memos', read: run } as never);
+  const client = await connect(inMemory(server), { revision: '2025-11-25' });
+  try {
+    expect(await client.listTools()).toEqual([{ name: 'add', inputSchema: expect.anything() }]);
+    expect(await client.listPrompts()).toEqual([{ name: 'greet', arguments: [{ name: 'who', required: true }] }]);
+    expect(await client.listResources()).toEqual([{ uri: 'memo://1', name: 'memo' }]);
+    expect(await client.listResourceTemplates()).toEqual([{ uriTemplate: 'memo://{id}', name: 'memos' }]);
+  } finally {
+    await client.close();
+  }
+});
+
 test('an output schema with another kind of "content" is registered without a warning', () => {
   const warn = vi.fn();
   const server = createServer({ name: 'hint', version: '1.0.0', logger: { ...silentLogger, warn } });
