@@ -232,14 +232,9 @@ export class ClientConnection implements TransportListener {
   }
 
   pauseTimeouts(): () => void {
-    this.#pending.hold();
-    const release = this.#events.held();
-    let released = false;
+    const releases = [this.#pending.hold(), this.#events.held()];
     return () => {
-      if (released) return;
-      released = true;
-      this.#pending.release();
-      release();
+      for (const release of releases.splice(0)) release();
     };
   }
 

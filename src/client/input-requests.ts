@@ -46,6 +46,11 @@ export interface InputHandlers {
   readonly roots?: readonly Root[] | ((context: InputContext) => Answer<readonly Root[]>);
   /** Is told of input requests that have no handler. The server gets an error: they were not declared. */
   readonly undeclared?: (method: string, params: Fields, context: InputContext) => void;
+  /**
+   * The calls that an input request belongs to, as their options: their time limits are paused until it has a response. By
+   * default that is the call which the context names, and otherwise all calls.
+   */
+  readonly callsOf?: (context: InputContext) => Iterable<object>;
 }
 
 /** Thrown by a handler to decline: the server, or the caller, receives the reason. */
@@ -112,6 +117,13 @@ export class InputResponder {
     }
     checkRoots(roots);
     this.#roots = roots;
+  }
+
+  /** The options of the calls that an input request belongs to; undefined: that is not known. */
+  callsOf(context: InputContext): ReadonlySet<object> | undefined {
+    const { callsOf } = this.#handlers;
+    if (callsOf !== undefined) return new Set(callsOf(context));
+    return context.call === undefined ? undefined : new Set([context.call]);
   }
 
   /** Handles one input request; rejects with an `InputFailure`. */

@@ -5,6 +5,13 @@ import type { OutgoingCall } from './outgoing-call.ts';
 /** Node's longest timer. */
 const maxTimerMs = 2 ** 31 - 1;
 
+/** A pause of the time limits of one call. */
+interface Hold {
+  /** How many wait for its end. */
+  count: number;
+  readonly sinceMs: number;
+}
+
 /**
  * The table. Slots by id instead of a `Map`: ids come in order, so that finding a slot is one index; and a `Map` under
  * constant insertion and deletion keeps its discarded tables reachable from each other until the next full collection,
@@ -18,9 +25,9 @@ export class PendingCalls {
   #nextId = 1;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
-  /** Input requests that are being answered: meanwhile no time limit runs. */
-  #held = 0;
-  #heldSince = 0;
+  /** How often all time limits are paused now, and those of single calls. */
+  #heldAll = 0;
+  readonly #held = new Map<OutgoingCall, Hold>();
 
   constructor(expired: (call: OutgoingCall, afterMs: number) => void) {
     this.#expired = expired;
@@ -53,6 +60,7 @@ export class PendingCalls {
     const now = Math.ceil(performance.now());
     call.hardDeadline = now + (call.leftMs ?? call.maxTimeoutMs);
     call.deadline = Math.min(now + call.timeoutMs, call.hardDeadline);
+    if (this.#heldAll > 0) this.#hold(call, now);
     if (call.deadline < this.#timerAt) this.#arm(call.deadline, now);
   }
 
@@ -66,6 +74,7 @@ export class PendingCalls {
     if (call === undefined) return undefined;
     this.#slots[id & this.#mask] = undefined;
     this.#size--;
+    if (this.#held.size > 0) this.#held.delete(call);
     return call;
   }
 
@@ -79,17 +88,36 @@ export class PendingCalls {
     call.deadline = call.hardDeadline = Number.POSITIVE_INFINITY;
   }
 
-  /** Stops the clocks while the server waits for us. */
-  hold(): void {
-    if (this.#held++ === 0) this.#heldSince = performance.now();
+  /** Stops the clocks of calls with these options, or of all, also of later ones, until the returned function is called. */
+  hold(only?: ReadonlySet<object>): () => void {
+    const now = performance.now();
+    if (only !== undefined) {
+      const calls = this.#all().filter(({ options }) => only.has(options));
+      const holds = calls.map((call) => [call, this.#hold(call, now)] as const);
+      return () => this.#release(holds);
+    }
+    if (this.#heldAll++ === 0) for (const call of this.#all()) this.#hold(call, now);
+    return () => {
+      if (--this.#heldAll === 0) this.#release(this.#held);
+    };
   }
 
-  release(): void {
-    if (--this.#held > 0) return;
-    const passed = Math.ceil(performance.now() - this.#heldSince);
-    for (const call of this.#all()) {
-      call.deadline += passed;
-      call.hardDeadline += passed;
+  #hold(call: OutgoingCall, sinceMs: number): Hold {
+    let hold = this.#held.get(call);
+    if (hold === undefined) this.#held.set(call, (hold = { count: 0, sinceMs }));
+    hold.count++;
+    return hold;
+  }
+
+  /** Gives the calls the time that has passed since they were held. */
+  #release(holds: Iterable<readonly [OutgoingCall, Hold]>): void {
+    for (const [call, hold] of holds) {
+      // The request that was held may have ended, and the call may have sent another one.
+      if (this.#held.get(call) !== hold || --hold.count > 0) continue;
+      this.#held.delete(call);
+      const passedMs = Math.ceil(performance.now() - hold.sinceMs);
+      call.deadline += passedMs;
+      call.hardDeadline += passedMs;
     }
     this.#sweep();
   }
@@ -99,6 +127,7 @@ export class PendingCalls {
     const calls = this.#all();
     this.#slots.fill(undefined);
     this.#size = 0;
+    this.#held.clear();
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#timerAt = Number.POSITIVE_INFINITY;
@@ -118,10 +147,10 @@ export class PendingCalls {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#timerAt = Number.POSITIVE_INFINITY;
-    if (this.#held > 0) return;
     const now = performance.now();
     let next = Number.POSITIVE_INFINITY;
     for (const call of this.#all()) {
+      if (this.#held.has(call)) continue;
       if (call.deadline > now) next = Math.min(next, call.deadline);
       else {
         this.take(call.id);

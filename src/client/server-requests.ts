@@ -80,17 +80,18 @@ export class ServerRequests {
   ): Promise<void> {
     const controller = new AbortController();
     this.#open.set(id, controller);
-    this.#pending.hold();
+    const context = { signal: controller.signal, call, task: relatedTaskOf(params) };
+    let release: (() => void) | undefined;
     try {
-      const respond = () =>
-        this.#inputs.answer(method, params, codec, { signal: controller.signal, call, task: relatedTaskOf(params) });
+      release = this.#pending.hold(this.#inputs.callsOf(context));
+      const respond = () => this.#inputs.answer(method, params, codec, context);
       const result = await this.#observe({ id, method, params }, respond);
       if (!controller.signal.aborted) this.#send(resultText(id, JSON.stringify(withRelatedTask(result, params))));
     } catch (error) {
       if (!controller.signal.aborted) this.#report(id, error);
     } finally {
       this.#open.delete(id);
-      this.#pending.release();
+      release?.();
     }
   }
 

@@ -172,6 +172,14 @@ export class UpstreamConnection implements CallFinder {
     return found;
   }
 
+  /** Where only the caller is certain, the input request may belong to each of its calls. */
+  callsOf(context: Pick<InputContext, 'call' | 'task'>): readonly UpstreamCall[] {
+    const found = this.find(context);
+    if (found === undefined || found === 'ambiguous') return [];
+    if (context.call !== undefined || context.task !== undefined) return [found];
+    return this.#calls.values().filter(({ caller }) => caller === found.caller);
+  }
+
   /** The session that is asked while no call is in progress. */
   session(): UpstreamSession | 'ambiguous' | undefined {
     return this.#sessions.only;

@@ -10,6 +10,8 @@ import type { Asks, UpstreamCall, UpstreamSession } from './contract.ts';
 export interface CallFinder {
   /** The call that a message of the upstream belongs to. */
   find(context: Pick<InputContext, 'call' | 'task'>): UpstreamCall | 'ambiguous' | undefined;
+  /** The calls that an input request may belong to. */
+  callsOf(context: Pick<InputContext, 'call' | 'task'>): readonly UpstreamCall[];
   /** The session to ask while no call is in progress. */
   session(): UpstreamSession | 'ambiguous' | undefined;
   expectCompletion(id: string, completed: () => void): void;
@@ -39,6 +41,7 @@ export function inputHandlers({ asks: allowed, roots }: UpstreamConfig, asks: As
     return found;
   };
   return {
+    callsOf: (context) => calls.callsOf(context),
     undeclared: (method, params, context) => {
       const call = calls.find(context);
       const request = decodeInputRequest({ method, params });
