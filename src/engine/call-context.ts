@@ -191,8 +191,12 @@ export class CallContext implements Context {
     return this.#send(options, roots()) as Promise<readonly Root[]>;
   }
 
-  requestInput<A extends InputRequest>(key: string, request: A): Promise<InputResponses<{ key: A }>['key']> {
-    return this.#send({ key }, request) as Promise<InputResponses<{ key: A }>['key']>;
+  requestInput<A extends InputRequest>(
+    key: string,
+    request: A,
+    options?: Omit<InputRequestOptions, 'key'>,
+  ): Promise<InputResponses<{ key: A }>['key']> {
+    return this.#send({ ...options, key }, request) as Promise<InputResponses<{ key: A }>['key']>;
   }
 
   async requestInputs<A extends InputRequests>(requests: A): Promise<InputResponses<A>> {
@@ -224,6 +228,6 @@ export class CallContext implements Context {
 
   async #send(options: InputRequestOptions | undefined, request: InputRequest): Promise<unknown> {
     const requester = await inputRequesterOf(this.#call, [request]);
-    return (await requester.send([[options?.key, request]]))[0];
+    return (await requester.send([[options?.key, request]], options?.signal))[0];
   }
 }

@@ -126,7 +126,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
     if (this.#requests?.settle(message) !== true) this.server.tasks?.loaded?.respond(message, this.peer);
   }
 
-  request(call: Call, method: string, params: object): Promise<unknown> {
+  request(call: Call, method: string, params: object, signal?: AbortSignal): Promise<unknown> {
     if (!call.outlet.duplex) {
       return Promise.reject(
         new InputRequestError('no-return-path', 'Requests cannot be sent to the client over this connection'),
@@ -134,13 +134,17 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
     }
     this.#requests ??= new ClientRequests(this.server.idPrefix, this.server.limits.inputTimeoutMs);
     const { requesting } = this.server.observers;
-    if (requesting.length === 0) return this.#requests.send(call, (id) => requestText(id, method, params));
+    if (requesting.length === 0) return this.#requests.send(call, (id) => requestText(id, method, params), signal);
     let observed: ObservedRequest | undefined;
-    const sent = this.#requests.send(call, (id) => {
-      observed = new ObservedRequest(id, method, call);
-      for (const notify of requesting) notify(observed);
-      return requestText(id, method, observed.withMeta(params));
-    });
+    const sent = this.#requests.send(
+      call,
+      (id) => {
+        observed = new ObservedRequest(id, method, call);
+        for (const notify of requesting) notify(observed);
+        return requestText(id, method, observed.withMeta(params));
+      },
+      signal,
+    );
     sent.then(
       () => observed?.ended(undefined),
       (error: Error) => observed?.ended(error),
@@ -155,7 +159,6 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
       throw new InputRequestError('no-return-path', 'The client cannot be reached outside of its requests');
     }
     this.#requests ??= new ClientRequests(this.server.idPrefix, this.server.limits.inputTimeoutMs);
-    const requests = this.#requests;
     const push = (text: string): boolean => this.pushUnrelated(text);
     const isReachable = (): boolean => this.reachable;
     const outlet = {
@@ -165,13 +168,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
       },
     };
     const origin = { codec: session.codec, outlet, push };
-    const cancel = (): void => requests.cancel(origin, new InputRequestError('declined', 'The request was cancelled'));
-    signal.addEventListener('abort', cancel, { once: true });
-    try {
-      return await requests.send(origin, (id) => requestText(id, method, params));
-    } finally {
-      signal.removeEventListener('abort', cancel);
-    }
+    return this.#requests.send(origin, (id) => requestText(id, method, params), signal);
   }
 
   get sessionClient(): SessionClient | undefined {

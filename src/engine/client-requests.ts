@@ -4,7 +4,7 @@ import type { Outlet } from '../protocol/exchange.ts';
 import type { JsonRpcResponse } from '../protocol/json-rpc.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import type { Call } from './contract.ts';
-import { InputRequestError } from './input-requests/input-request-error.ts';
+import { cancelledInput, InputRequestError } from './input-requests/input-request-error.ts';
 
 /** On whose behalf requests are sent: a call, or a session outside of its calls. */
 export interface RequestOrigin extends Pick<Call, 'codec' | 'push'> {
@@ -17,6 +17,7 @@ interface PendingRequest {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
   readonly timer: ReturnType<typeof setTimeout>;
+  readonly unlisten: (() => void) | undefined;
 }
 
 export class ClientRequests {
@@ -34,14 +35,19 @@ export class ClientRequests {
     return this.#waiting.size;
   }
 
-  send(origin: RequestOrigin, encode: (id: string) => string): Promise<unknown> {
+  /** `signal`: cancels the request, which the client is notified of. */
+  send(origin: RequestOrigin, encode: (id: string) => string, signal?: AbortSignal): Promise<unknown> {
+    if (signal?.aborted === true) return Promise.reject(cancelledInput());
     const id = `${this.#prefix}${++this.#counter}`;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#cancel(id, origin, new InputRequestError('timeout', 'The client did not respond in time'));
       }, this.#timeoutMs);
       (timer as { unref?: () => void }).unref?.();
-      this.#waiting.set(id, { origin, resolve, reject, timer });
+      const cancel = (): void => this.#cancel(id, origin, cancelledInput());
+      signal?.addEventListener('abort', cancel, { once: true });
+      const unlisten = signal && (() => signal.removeEventListener('abort', cancel));
+      this.#waiting.set(id, { origin, resolve, reject, timer, unlisten });
       if (!origin.push(encode(id))) {
         this.#take(id)?.reject(new InputRequestError('no-return-path', 'The client can no longer be reached'));
       }
@@ -89,6 +95,7 @@ export class ClientRequests {
     if (waiting !== undefined) {
       this.#waiting.delete(id);
       clearTimeout(waiting.timer);
+      waiting.unlisten?.();
     }
     return waiting;
   }

@@ -18,9 +18,14 @@ import type { InferOutput, SchemaInput } from '../schema/index.ts';
 import type { InputRequest, InputRequests, InputResponses, TypedElicitResult } from './input-requests/input-request.ts';
 import type { ExternalWork } from './tasks/external-work.ts';
 
-/** How an input request is identified. Keys must be the same on every run of the handler; the default is an ordinal. */
 export interface InputRequestOptions {
+  /** Identifies the input request. Keys must be the same on every run of the handler; the default is an ordinal. */
   readonly key?: string;
+  /**
+   * Aborted when the response is not needed any more: the client is notified that the request is cancelled, and the call
+   * rejects with an `InputRequestError`. A client that has got the request as its result answers it in vain.
+   */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** State of the session that a request belongs to. Only handshake revisions have sessions. */
@@ -70,7 +75,11 @@ export interface Context {
   /** The folders the client works in. */
   roots(options?: InputRequestOptions): Promise<readonly Root[]>;
   /** Sends one input request under a key; see `elicit`, `sample`, `roots` in "mooring". */
-  requestInput<A extends InputRequest>(key: string, request: A): Promise<InputResponses<{ key: A }>['key']>;
+  requestInput<A extends InputRequest>(
+    key: string,
+    request: A,
+    options?: Omit<InputRequestOptions, 'key'>,
+  ): Promise<InputResponses<{ key: A }>['key']>;
   /** Sends several input requests together. Missing capabilities are reported together. */
   requestInputs<A extends InputRequests>(requests: A): Promise<InputResponses<A>>;
   /**

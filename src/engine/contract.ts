@@ -176,7 +176,7 @@ export interface CallChannel {
   subscribe(session: Session, uri: string): void;
   unsubscribe(session: Session, uri: string): void;
   /** Sends a request to the client on behalf of a call and waits for the response. */
-  request(call: Call, method: string, params: object): Promise<unknown>;
+  request(call: Call, method: string, params: object, signal?: AbortSignal): Promise<unknown>;
   /** Cancels the requests sent on behalf of a call that has ended. */
   cancelRequests(call: Call, reason: Error): void;
   /** Whether a message that belongs to no request reaches the client now. */
@@ -221,8 +221,8 @@ export type KeyedInputRequest = readonly [key: string | undefined, request: Inpu
 
 /** Sends the input requests of one call: push.ts and retry.ts implement it. */
 export interface InputRequester {
-  /** Sends the input requests together; responses come in the same order. */
-  send(requests: readonly KeyedInputRequest[]): Promise<unknown[]>;
+  /** Sends the input requests together; responses come in the same order. `signal`: they are not needed any more. */
+  send(requests: readonly KeyedInputRequest[], signal?: AbortSignal): Promise<unknown[]>;
   /** The responses that are there already, in the same order; undefined unless all of them are. */
   inputResponses(requests: readonly (readonly [key: string, request: InputRequest])[]): Promise<unknown[] | undefined>;
   step(key: string, run: () => unknown, once: boolean): Promise<unknown>;

@@ -9,8 +9,14 @@ export type InputRequestErrorCode =
   | 'no-return-path'
   | 'declined'
   | 'timeout'
+  | 'cancelled'
   | 'invalid-response'
   | 'not-allowed-here';
+
+/** The handler itself does not need the response any more. */
+export function cancelledInput(): InputRequestError {
+  return new InputRequestError('cancelled', 'The input is no longer needed');
+}
 
 /** Why an input request got no usable response. Handlers may catch it and go on without one. */
 export class InputRequestError extends Error {

@@ -34,7 +34,7 @@ export class PushInputRequester implements InputRequester {
     this.#call = call;
   }
 
-  async send(requests: readonly KeyedInputRequest[]): Promise<unknown[]> {
+  async send(requests: readonly KeyedInputRequest[], signal?: AbortSignal): Promise<unknown[]> {
     const keyed = requests.map(([key, request]) => [key ?? `ask-${this.#ordinal++}`, request] as const);
     const { responses } = this.#earlier;
     const unanswered = keyed.filter(([key, request]) => recordedResponse(responses, key, request) === undefined);
@@ -45,7 +45,7 @@ export class PushInputRequester implements InputRequester {
         const recorded = recordedResponse(responses, key, request);
         if (recorded !== undefined) return recorded.value;
         if (supported[index++] !== true) return undefined;
-        const value = await this.#send(request);
+        const value = await this.#send(request, signal);
         this.#current.responses.set(key, { kind: kindOf(request), value });
         return value;
       }),
@@ -86,7 +86,7 @@ export class PushInputRequester implements InputRequester {
     this.#call.channel.cancelRequests(this.#call, reason);
   }
 
-  async #send(request: InputRequest): Promise<unknown> {
+  async #send(request: InputRequest, signal: AbortSignal | undefined): Promise<unknown> {
     const call = this.#call;
     const { session } = call;
     if (request.kind === 'roots' && session?.roots !== undefined) return session.roots;
@@ -95,7 +95,7 @@ export class PushInputRequester implements InputRequester {
     call.waiting++;
     let response: unknown;
     try {
-      response = await call.channel.request(call, inputRequestMethods[request.kind], params);
+      response = await call.channel.request(call, inputRequestMethods[request.kind], params, signal);
     } finally {
       call.waiting--;
     }

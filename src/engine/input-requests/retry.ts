@@ -7,7 +7,7 @@ import { isObject } from '../../protocol/json-rpc.ts';
 import type { Json } from '../../protocol/model.ts';
 import type { Call, InputRequester, KeyedInputRequest, RecordedInput } from '../contract.ts';
 import type { InputRequest } from './input-request.ts';
-import { InputRequestError } from './input-request-error.ts';
+import { cancelledInput, InputRequestError } from './input-request-error.ts';
 import {
   completeResponses,
   encodeInputRequest,
@@ -78,7 +78,7 @@ export class RetryInputRequester implements InputRequester {
     return RetryInputRequester.isRetry(this.#call) ? wireErrors.invalidRequestState('it is missing') : undefined;
   }
 
-  async send(requests: readonly KeyedInputRequest[]): Promise<unknown[]> {
+  async send(requests: readonly KeyedInputRequest[], signal?: AbortSignal): Promise<unknown[]> {
     const supported = supportedRequests(this.#call, this.#unanswered(requests));
     const keyed = requests.map(([key, request]) => [key ?? `ask-${this.#ordinal++}`, request] as const);
     let index = 0;
@@ -86,7 +86,7 @@ export class RetryInputRequester implements InputRequester {
       keyed.map(([key, request]) => {
         const recorded = recordedResponse(this.#journal.responses, key, request);
         if (recorded !== undefined) return recorded.value;
-        return supported[index++] === true ? this.#responseOrSuspend(key, request) : undefined;
+        return supported[index++] === true ? this.#responseOrSuspend(key, request, signal) : undefined;
       }),
     );
   }
@@ -125,9 +125,10 @@ export class RetryInputRequester implements InputRequester {
     return decoded;
   }
 
-  async #responseOrSuspend(key: string, request: InputRequest): Promise<unknown> {
+  async #responseOrSuspend(key: string, request: InputRequest, signal: AbortSignal | undefined): Promise<unknown> {
     const response = await this.#response(key, request);
     if (response !== undefined) return response.value;
+    if (signal?.aborted === true) throw cancelledInput();
     if (this.#pending.has(key))
       throw new InputRequestError('not-allowed-here', `Two input requests have the key ${JSON.stringify(key)}`);
     const params = encodeInputRequest(this.#call, request, '');
@@ -135,7 +136,19 @@ export class RetryInputRequester implements InputRequester {
     this.#call.waiting++;
     this.#pending.set(key, { method: inputRequestMethods[request.kind], params });
     this.#schedule();
-    return never();
+    return signal === undefined ? never() : this.#cancelled(key, signal);
+  }
+
+  /** Rejects if the input request is cancelled before the run ends with it. */
+  #cancelled(key: string, signal: AbortSignal): Promise<never> {
+    return new Promise((_, reject) => {
+      const cancel = (): void => {
+        if (this.#closed || !this.#pending.delete(key)) return;
+        this.#call.waiting--;
+        reject(cancelledInput());
+      };
+      signal.addEventListener('abort', cancel, { once: true });
+    });
   }
 
   async step(key: string, run: () => unknown, once: boolean): Promise<unknown> {
@@ -175,7 +188,7 @@ export class RetryInputRequester implements InputRequester {
     this.#scheduled = true;
     setTimeout(() => {
       this.#scheduled = false;
-      if (this.#running > 0 || this.#closed || this.#call.settled) return;
+      if (this.#running > 0 || this.#closed || this.#call.settled || this.#pending.size === 0) return;
       this.#end(() => this.#suspend());
     }, 0);
   }

@@ -6,7 +6,7 @@ import { isObject } from '../../protocol/json-rpc.ts';
 import type { Json } from '../../protocol/model.ts';
 import type { Call, InputRequester, KeyedInputRequest, RecordedInput } from '../contract.ts';
 import type { InputRequest } from '../input-requests/input-request.ts';
-import { InputRequestError } from '../input-requests/input-request-error.ts';
+import { cancelledInput, InputRequestError } from '../input-requests/input-request-error.ts';
 import {
   encodeInputRequest,
   inputRequestMethods,
@@ -44,6 +44,8 @@ interface Waiting {
   readonly resolve: (input: TaskInput) => void;
   readonly reject: (error: Error) => void;
   readonly timer: ReturnType<typeof setTimeout>;
+  readonly signal: AbortSignal | undefined;
+  readonly unlisten: () => void;
 }
 
 const never = (): Promise<never> => new Promise(() => {});
@@ -66,15 +68,16 @@ export class TaskInputRequester implements InputRequester {
     for (const { key, state, value } of task.record.steps) if (state === 'done') this.#steps.set(key, value ?? null);
   }
 
-  async send(requests: readonly KeyedInputRequest[]): Promise<unknown[]> {
+  async send(requests: readonly KeyedInputRequest[], signal?: AbortSignal): Promise<unknown[]> {
     if (this.#closed) return never();
     const keyed = requests.map(([key, request]) => [key ?? `ask-${this.#unnamed++}`, request] as const);
     const unanswered = keyed.filter(([key]) => this.#find(key)?.response === undefined);
     const forUsers = unanswered.filter(([, request]) => !this.#isForModel(request));
     const supported = supportedRequests(this.#call, forUsers);
     const wanted = keyed.filter((each) => !forUsers.includes(each) || supported[forUsers.indexOf(each)] === true);
+    if (signal?.aborted === true) throw cancelledInput();
     await this.#request(wanted);
-    return Promise.all(keyed.map((each) => (wanted.includes(each) ? this.#response(...each) : undefined)));
+    return Promise.all(keyed.map((each) => (wanted.includes(each) ? this.#response(...each, signal) : undefined)));
   }
 
   #isForModel({ kind }: InputRequest): boolean {
@@ -112,14 +115,14 @@ export class TaskInputRequester implements InputRequester {
     return encodeInputRequest(this.#call, request, crypto.randomUUID());
   }
 
-  async #response(key: string, request: InputRequest): Promise<unknown> {
+  async #response(key: string, request: InputRequest, signal?: AbortSignal): Promise<unknown> {
     const repeats = this.#call.codec.dialect.tasks === 'server-directed';
     let reason = '';
     for (let attempt = 1; attempt <= maxRepeats; attempt++) {
       // A key is never used for a second request.
       const attemptKey = attempt === 1 ? key : `${key}#${attempt}`;
       await this.#request([[attemptKey, request]]);
-      const input = await this.#answered(attemptKey);
+      const input = await this.#answered(attemptKey, signal);
       if (input.kind !== kindOf(request)) throw otherKind(key);
       if (input.decoded === true) return input.response;
       const declined = declinedBy(input.response);
@@ -132,7 +135,7 @@ export class TaskInputRequester implements InputRequester {
     throw new InputRequestError('invalid-response', `The client sent an invalid response: ${reason}`);
   }
 
-  #answered(key: string): Promise<TaskInput> {
+  #answered(key: string, signal: AbortSignal | undefined): Promise<TaskInput> {
     const input = this.#find(key) as TaskInput;
     if (input.answeredAtMs !== undefined) return Promise.resolve(input);
     if (input.withdrawn === true) return Promise.reject(timedOut());
@@ -143,15 +146,19 @@ export class TaskInputRequester implements InputRequester {
     }
     const remainingMs = input.requestedAtMs + this.#call.server.limits.inputTimeoutMs - Date.now();
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#expire(key), Math.max(0, remainingMs));
+      const timer = setTimeout(() => this.#withdraw(key), Math.max(0, remainingMs));
       (timer as { unref?: () => void }).unref?.();
-      this.#waiting.set(key, { resolve, reject, timer });
+      const withdraw = (): void => this.#withdraw(key);
+      signal?.addEventListener('abort', withdraw, { once: true });
+      const unlisten = (): void => signal?.removeEventListener('abort', withdraw);
+      this.#waiting.set(key, { resolve, reject, timer, signal, unlisten });
+      if (signal?.aborted === true) withdraw();
       this.#checkIdle();
     });
   }
 
-  /** The deadline of an input request has passed. */
-  #expire(key: string): void {
+  /** The deadline of an input request has passed, or its response is not needed any more. */
+  #withdraw(key: string): void {
     this.#task.change([{ type: 'withdraw-inputs', keys: [key] }]).catch(() => {
       // This process no longer holds the task, so its handler's signal is aborted.
     });
@@ -163,13 +170,15 @@ export class TaskInputRequester implements InputRequester {
       const input = record.inputs.find((each) => each.key === key);
       if (input === undefined || isOpen(input)) continue;
       this.#take(key);
-      if (input.withdrawn === true) waiting.reject(timedOut());
+      if (input.withdrawn === true) waiting.reject(waiting.signal?.aborted === true ? cancelledInput() : timedOut());
       else waiting.resolve(input);
     }
   }
 
   #take(key: string): void {
-    clearTimeout(this.#waiting.get(key)?.timer);
+    const waiting = this.#waiting.get(key);
+    clearTimeout(waiting?.timer);
+    waiting?.unlisten();
     this.#waiting.delete(key);
     this.#checkIdle();
   }
@@ -249,7 +258,10 @@ export class TaskInputRequester implements InputRequester {
   /** Drops the handler: what it waits for never settles, so neither `catch` nor `finally` runs. */
   close(): void {
     this.#closed = true;
-    for (const { timer } of this.#waiting.values()) clearTimeout(timer);
+    for (const { timer, unlisten } of this.#waiting.values()) {
+      clearTimeout(timer);
+      unlisten();
+    }
     this.#waiting.clear();
   }
 

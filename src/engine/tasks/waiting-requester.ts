@@ -19,8 +19,8 @@ export class WaitingRequester implements InputRequester {
     return inputRequesterOf(this.#call);
   }
 
-  async send(requests: readonly KeyedInputRequest[]): Promise<unknown[]> {
-    return (await this.#next()).send(requests);
+  async send(requests: readonly KeyedInputRequest[], signal?: AbortSignal): Promise<unknown[]> {
+    return (await this.#next()).send(requests, signal);
   }
   async inputResponses(requests: readonly (readonly [string, InputRequest])[]): Promise<unknown[] | undefined> {
     return (await this.#next()).inputResponses(requests);

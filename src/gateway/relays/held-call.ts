@@ -62,7 +62,7 @@ export class HeldCall {
 
   /** Passes on an input request of the upstream. Resolves with the client's response. */
   ask(request: InputRequest, signal: AbortSignal): Promise<unknown> {
-    if (this.#outcome !== undefined) return Promise.reject(ended());
+    if (this.#outcome !== undefined || signal.aborted) return Promise.reject(ended());
     const key = `input-${++this.#inputs}`;
     return new Promise((resolve, reject) => {
       const settle = (): void => {

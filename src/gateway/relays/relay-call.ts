@@ -313,8 +313,8 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
       return response;
     }
     try {
-      if (this.ctx.task !== undefined) return await askInTask(this.ctx, named, (this.#open ??= new Set()));
-      return await this.ctx.requestInput(`input-${++this.#asked}`, named);
+      if (this.ctx.task !== undefined) return await askInTask(this.ctx, named, (this.#open ??= new Set()), signal);
+      return await this.ctx.requestInput(`input-${++this.#asked}`, named, { signal });
     } catch (error) {
       throw new InputFailure('failed', error instanceof Error ? error.message : String(error), error);
     }

@@ -4,6 +4,7 @@
 import type { Client, TaskHandle } from '../../client/index.ts';
 import type { Context } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
+import { InputRequestError } from '../../engine/input-requests/input-request-error.ts';
 import type { TaskRecord } from '../../engine/tasks/task-store.ts';
 import type { CancelSignal } from '../../protocol/cancellation.ts';
 import type { ToolResult } from '../../protocol/model.ts';
@@ -75,9 +76,14 @@ export async function finishTask(
 
 /**
  * Asks the client of a task. After a restart, an upstream repeats its open input requests: the same request has the same key,
- * unless it was answered. `open`: the keys in use.
+ * unless it was answered or cancelled. `open`: the keys in use.
  */
-export async function askInTask(ctx: Context, request: InputRequest, open: Set<string>): Promise<unknown> {
+export async function askInTask(
+  ctx: Context,
+  request: InputRequest,
+  open: Set<string>,
+  signal: AbortSignal,
+): Promise<unknown> {
   const digest = sha256(JSON.stringify(encodeRequest(request)), 'base64url').slice(0, 16);
   let n = 1;
   const isUsed = (key: string): boolean => open.has(key) || ctx.stepResult(answeredStep(key)) !== undefined;
@@ -85,10 +91,13 @@ export async function askInTask(ctx: Context, request: InputRequest, open: Set<s
   const key = `${digest}-${n}`;
   open.add(key);
   try {
-    const response = await ctx.requestInput(key, request);
+    const response = await ctx.requestInput(key, request, { signal });
     // Recorded before the upstream gets the response: any later input request is a new one.
     await ctx.step(answeredStep(key), () => true);
     return response;
+  } catch (error) {
+    if (error instanceof InputRequestError && error.code === 'cancelled') await ctx.step(answeredStep(key), () => true);
+    throw error;
   } finally {
     open.delete(key);
   }
