@@ -1,7 +1,11 @@
 // Who is notified of a change. As data an audience can be sent to other processes; a function cannot.
 
+import { type Ability, declares } from '../protocol/abilities.ts';
+import { showsApps } from '../protocol/apps.ts';
 import type { Principal } from '../protocol/exchange.ts';
+import type { Capabilities } from '../protocol/model.ts';
 import { principalKey } from '../protocol/principal.ts';
+import type { Codec } from '../protocol/revisions/index.ts';
 
 /**
  * Who is notified of a change: one caller, several callers (`undefined`: those without a principal), or those for which a
@@ -10,7 +14,24 @@ import { principalKey } from '../protocol/principal.ts';
  */
 export type ChangeAudience = Principal | readonly (Principal | undefined)[] | AudienceTest;
 
-export type AudienceTest = (principal: Principal | undefined) => boolean;
+/** `session`: undefined for a client without sessions. */
+export type AudienceTest = (
+  principal: Principal | undefined,
+  session?: { readonly key: string } | undefined,
+) => boolean;
+
+/** A client that is notified of changes: a session, or a subscription of a client without sessions. */
+export interface NotifiedClient {
+  readonly principal: Principal | undefined;
+  readonly session: { readonly key: string } | undefined;
+  /** See `Context.can`. */
+  can(ability: Ability | 'ui'): boolean;
+}
+
+/** What a client has declared, as far as its revision has it. */
+export function supports(codec: Codec, capabilities: Capabilities, ability: Ability | 'ui'): boolean {
+  return ability === 'ui' ? showsApps(capabilities) : codec.supports(ability) && declares(capabilities, ability);
+}
 
 /** The keys of the callers; undefined for a function. */
 export function audienceKeys(audience: ChangeAudience): readonly string[] | undefined {

@@ -2,6 +2,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { CallerBudget } from '../protocol/caller-budget.ts';
 import { type AnnouncedChange, type ChangeListener, Changes } from './changes.ts';
 
+const someone = { principal: undefined, session: undefined, can: () => false };
+
 function make() {
   const kept = new CallerBudget(1_000_000, 1_000_000);
   const failed = vi.fn();
@@ -9,6 +11,7 @@ function make() {
   const listen = (lists: ('tools' | 'prompts' | 'resources')[], uris: string[], caller = 'someone') => {
     const notified: string[] = [];
     const listener: ChangeListener & { notified: string[]; principals: (string | undefined)[] } = {
+      ...someone,
       caller,
       notified,
       principals: [],
@@ -21,6 +24,7 @@ function make() {
   const told = () =>
     new Promise<void>((resolve) => {
       const last: ChangeListener = {
+        ...someone,
         caller: 'test',
         notify: () => {
           changes.remove(last, [], ['test:told']);
@@ -122,8 +126,12 @@ describe('announcing', () => {
     const principals: boolean[][] = [];
     const { notified } = listen([], ['note://a']);
     const listener: ChangeListener = {
+      ...someone,
       caller: 'x',
-      notify: (each) => void principals.push(['alice', 'bob', 'carol'].map((id) => each.isFor({ id }))),
+      notify: (each) =>
+        void principals.push(
+          ['alice', 'bob', 'carol'].map((id) => each.isFor({ principal: { id }, session: undefined })),
+        ),
     };
     changes.add(listener, [], ['note://a']);
     for (const id of ['alice', 'bob']) {
@@ -142,6 +150,7 @@ describe('announcing', () => {
     const count = 100_000;
     const reached = new Set<number>();
     const listener: ChangeListener = {
+      ...someone,
       caller: 'x',
       notify: ({ audiences }) => {
         for (const audience of audiences ?? []) audience(undefined);
@@ -160,7 +169,7 @@ describe('announcing', () => {
 
   test('notifies the other listeners if one throws', async () => {
     const { changes, failed, listen, touch } = make();
-    changes.add({ caller: 'x', notify: () => expect.fail('on purpose') }, [], ['note://a']);
+    changes.add({ ...someone, caller: 'x', notify: () => expect.fail('on purpose') }, [], ['note://a']);
     const { notified } = listen([], ['note://a']);
     await touch('note://a');
     expect(notified).toEqual(['note://a']);
@@ -177,6 +186,7 @@ describe('announcing', () => {
       if (counting) setImmediate(count);
     };
     const slow: ChangeListener = {
+      ...someone,
       caller: 'x',
       notify: () => {
         const until = performance.now() + 2;

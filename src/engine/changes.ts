@@ -2,11 +2,10 @@
 // listener decides whether its caller may be notified.
 
 import type { CallerBudget } from '../protocol/caller-budget.ts';
-import type { Principal } from '../protocol/exchange.ts';
 import type { RequestId } from '../protocol/model.ts';
 import type { ChangeNotification, Codec } from '../protocol/revisions/index.ts';
 import { inSlices } from '../protocol/slices.ts';
-import type { AudienceTest } from './audience.ts';
+import type { AudienceTest, NotifiedClient } from './audience.ts';
 
 export type ListKind = Exclude<ChangeNotification['kind'], 'resource'>;
 export const listKinds: readonly ListKind[] = ['tools', 'prompts', 'resources'];
@@ -26,8 +25,8 @@ export class AnnouncedChange {
     this.position = position;
   }
 
-  isFor(principal: Principal | undefined): boolean {
-    return this.audiences === undefined || this.audiences.some((audience) => audience(principal));
+  isFor({ principal, session }: Pick<NotifiedClient, 'principal' | 'session'>): boolean {
+    return this.audiences === undefined || this.audiences.some((audience) => audience(principal, session));
   }
 
   text(codec: Codec, subscription?: RequestId): string {
@@ -38,16 +37,16 @@ export class AnnouncedChange {
   }
 }
 
-export interface ChangeListener {
+export interface ChangeListener extends NotifiedClient {
   /** Whose budget is charged (see `callerKey`); the same from the first `add` to the last `remove`. */
   readonly caller: string;
   notify(announcement: AnnouncedChange): void;
 }
 
-/** Which resources are followed at all. */
+/** Which resources are followed, and by which clients. */
 export interface FollowedUris {
-  followed(uri: string): void;
-  unfollowed(uri: string): void;
+  followed(uri: string, client: NotifiedClient): void;
+  unfollowed(uri: string, client: NotifiedClient): void;
 }
 
 /** A change with more audiences than this is announced again: testing them all would take longer. */
@@ -70,7 +69,7 @@ export class Changes {
   #announcing = false;
   readonly #budget: CallerBudget;
   readonly #onError: (error: unknown) => void;
-  /** Is told of the first and the last listener of each resource. */
+  /** Is told of the listeners of each resource. */
   uris: FollowedUris | undefined;
 
   /** `budget` is charged for what listeners follow. `onError` gets what a listener throws; the others are not affected. */
@@ -94,12 +93,10 @@ export class Changes {
     let bytes = 0;
     for (const uri of uris) {
       let listeners = this.#byUri.get(uri);
-      if (listeners === undefined) {
-        this.#byUri.set(uri, (listeners = new Set()));
-        this.uris?.followed(uri);
-      }
+      if (listeners === undefined) this.#byUri.set(uri, (listeners = new Set()));
       if (listeners.has(listener)) continue;
       listeners.add(listener);
+      this.uris?.followed(uri, listener);
       bytes += bytesOf(uri);
     }
     if (bytes > 0) this.#budget.charge(listener.caller, bytes);
@@ -112,10 +109,8 @@ export class Changes {
     for (const uri of uris) {
       const listeners = this.#byUri.get(uri);
       if (listeners?.delete(listener) !== true) continue;
-      if (listeners.size === 0) {
-        this.#byUri.delete(uri);
-        this.uris?.unfollowed(uri);
-      }
+      if (listeners.size === 0) this.#byUri.delete(uri);
+      this.uris?.unfollowed(uri, listener);
       bytes += bytesOf(uri);
     }
     if (bytes > 0) this.#budget.release(listener.caller, bytes);

@@ -5,7 +5,7 @@ import type { CachedText } from '../protocol/cached-text.ts';
 import type { CallerBudget } from '../protocol/caller-budget.ts';
 import type { CancelSignal } from '../protocol/cancellation.ts';
 import type { WireError } from '../protocol/errors.ts';
-import type { Outlet, Peer, Principal, ReadHeader } from '../protocol/exchange.ts';
+import type { Outlet, Peer, ReadHeader } from '../protocol/exchange.ts';
 import type { JsonRpcResponse, Params } from '../protocol/json-rpc.ts';
 import type { Logger } from '../protocol/logger.ts';
 import type { MarkBudget } from '../protocol/mark-budget.ts';
@@ -19,6 +19,7 @@ import type {
   ToolResult,
 } from '../protocol/model.ts';
 import type { Codec, ServerRevisions } from '../protocol/revisions/index.ts';
+import type { NotifiedClient } from './audience.ts';
 import type { Catalog, ToolEntry } from './catalog.ts';
 import type { AnnouncedChange, Changes } from './changes.ts';
 import type { SessionClient } from './context.ts';
@@ -213,7 +214,7 @@ export interface CallServer {
   /** Whether a capability is declared; a dotted path asks for a flag inside it. */
   offers(path: string): boolean;
   /** Whether a caller may be notified of a change of a resource. */
-  maySee(announcement: AnnouncedChange, principal: Principal | undefined): boolean;
+  maySee(announcement: AnnouncedChange, client: Pick<NotifiedClient, 'principal' | 'session'>): boolean;
 }
 
 /** An input request with its key, or without one if the handler gave none. */

@@ -4,6 +4,7 @@
 import type { WireError } from '../protocol/errors.ts';
 import type { EndedSession, Peer, Principal } from '../protocol/exchange.ts';
 import type { Capabilities, Implementation, LogLevel } from '../protocol/model.ts';
+import type { NotifiedClient } from './audience.ts';
 import type { Context, SessionView } from './context.ts';
 import type { TaskRecord } from './tasks/task-store.ts';
 
@@ -180,10 +181,10 @@ export interface OtherMethods {
 export interface ResourceFollower {
   /** Before a client subscribes. False: there will be no notifications, so that the client cannot subscribe. */
   prepare(uri: string, ctx: Context): boolean | Promise<boolean>;
-  /** A client follows the resource that was followed by none. */
-  followed(uri: string): void;
-  /** No client follows it any more. */
-  unfollowed(uri: string): void;
+  /** A client follows the resource: one that has subscribed, or a restored session, which is not prepared again. */
+  followed(uri: string, client: NotifiedClient): void;
+  /** The client does not follow it any more. */
+  unfollowed(uri: string, client: NotifiedClient): void;
 }
 
 /** The lists a server has. */

@@ -10,7 +10,7 @@ import type { CacheHint, Capabilities, Implementation } from '../protocol/model.
 import type { Monitor } from '../protocol/monitor.ts';
 import { type ChangeNotification, type Codec, ServerRevisions } from '../protocol/revisions/index.ts';
 import type { Rules } from '../protocol/rules.ts';
-import { type AudienceTest, audienceKeys, audienceTest, type ChangeAudience } from './audience.ts';
+import { type AudienceTest, audienceKeys, audienceTest, type ChangeAudience, type NotifiedClient } from './audience.ts';
 import { CallTimeout } from './call-timeout.ts';
 import { Catalog, type CatalogKind } from './catalog.ts';
 import { type AnnouncedChange, Changes, type ListKind } from './changes.ts';
@@ -169,8 +169,8 @@ export class ServerState implements CallServer {
   }
 
   /** Only callers that may read a resource: a notification reveals that it exists. */
-  maySee(announcement: AnnouncedChange, principal: Principal | undefined): boolean {
-    return announcement.isFor(principal) && this.#mayRead(announcement.change.uri as string, principal);
+  maySee(announcement: AnnouncedChange, client: Pick<NotifiedClient, 'principal' | 'session'>): boolean {
+    return announcement.isFor(client) && this.#mayRead(announcement.change.uri as string, client.principal);
   }
 
   #mayRead(uri: string, principal: Principal | undefined): boolean {
@@ -196,8 +196,8 @@ export class ServerState implements CallServer {
       this.shared.publish(change, keys, names, source);
     } else {
       const test = audienceTest(audience);
-      const isAllowed: AudienceTest = (principal) =>
-        test?.(principal) !== false && mount.every((inner) => inner.#mayRead(uri, principal));
+      const isAllowed: AudienceTest = (principal, session) =>
+        test?.(principal, session) !== false && mount.every((inner) => inner.#mayRead(uri, principal));
       this.changes.publish(change, mount.length === 0 ? test : isAllowed);
     }
     const path = kind === 'resource' ? [this, ...mount] : mount;

@@ -1,7 +1,9 @@
 // Notifies one session of changes: of lists, and of the resources it has subscribed to.
 
+import type { Ability } from '../protocol/abilities.ts';
 import { callerKey } from '../protocol/caller-budget.ts';
-import type { Peer } from '../protocol/exchange.ts';
+import type { Peer, Principal } from '../protocol/exchange.ts';
+import { supports } from './audience.ts';
 import { type AnnouncedChange, type ChangeListener, listKinds } from './changes.ts';
 import type { CallServer } from './contract.ts';
 import type { Session } from './session.ts';
@@ -33,6 +35,18 @@ export class SessionChanges implements ChangeListener {
     server.changes.add(this, listKinds, hasRoom ? subscriptions : []);
   }
 
+  get principal(): Principal | undefined {
+    return this.#channel.peer.principal;
+  }
+
+  get session(): Session {
+    return this.#session;
+  }
+
+  can(ability: Ability | 'ui'): boolean {
+    return supports(this.#session.codec, this.#session.capabilities, ability);
+  }
+
   add(uri: string): void {
     this.#channel.server.changes.add(this, [], [uri]);
   }
@@ -42,13 +56,12 @@ export class SessionChanges implements ChangeListener {
   }
 
   notify(announcement: AnnouncedChange): void {
-    const { server, peer, notifiedUntil } = this.#channel;
+    const { server, notifiedUntil } = this.#channel;
     const session = this.#session;
     if (!this.#open || !session.initialized) return;
     if (announcement.position !== undefined && announcement.position <= notifiedUntil) return;
     const { kind } = announcement.change;
-    const wanted =
-      kind === 'resource' ? server.maySee(announcement, peer.principal) : server.offers(`${kind}.listChanged`);
+    const wanted = kind === 'resource' ? server.maySee(announcement, this) : server.offers(`${kind}.listChanged`);
     if (wanted) this.#channel.pushUnrelated(announcement.text(session.codec));
   }
 

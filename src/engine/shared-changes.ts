@@ -8,7 +8,7 @@ import type { Logger } from '../protocol/logger.ts';
 import type { Json } from '../protocol/model.ts';
 import type { Bus } from '../protocol/ports.ts';
 import type { ChangeNotification } from '../protocol/revisions/index.ts';
-import { type AudienceTest, testOfKeys } from './audience.ts';
+import { type AudienceTest, type NotifiedClient, testOfKeys } from './audience.ts';
 import { AnnouncedChange, type Changes, foldersOf, type ListKind, listKinds } from './changes.ts';
 import type { Session } from './session.ts';
 
@@ -23,7 +23,7 @@ interface AnnouncingServer {
   readonly identity: { readonly name: string };
   readonly changes: Changes;
   offers(path: string): boolean;
-  maySee(announcement: AnnouncedChange, principal: Principal | undefined): boolean;
+  maySee(announcement: AnnouncedChange, client: Pick<NotifiedClient, 'principal' | 'session'>): boolean;
   /** Discards what is cached of the list. */
   forgetList(kind: ListKind): void;
   readonly logger: Logger | undefined;
@@ -282,7 +282,7 @@ export class SharedChanges {
       const { kind, uri = '' } = recent.announced.change;
       const isFollowed =
         kind === 'resource'
-          ? covers(session.subscriptions, uri) && this.#server.maySee(recent.announced, principal)
+          ? covers(session.subscriptions, uri) && this.#server.maySee(recent.announced, { principal, session })
           : isList(kind);
       if (isFollowed) texts.add(recent.announced.text(session.codec));
     }
@@ -308,7 +308,7 @@ function parse(data: Json): ReceivedChange | undefined {
 
 function testOf(first: AudienceTest | undefined, second: AudienceTest | undefined): AudienceTest | undefined {
   if (first === undefined || second === undefined) return first ?? second;
-  return (principal) => first(principal) && second(principal);
+  return (principal, session) => first(principal, session) && second(principal, session);
 }
 
 function lazily(make: () => AudienceTest): AudienceTest {

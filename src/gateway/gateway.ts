@@ -180,8 +180,8 @@ export class Gateway {
       listsChanged: () => {
         if (isCurrent()) this.#updateAll();
       },
-      resourceUpdated: (uri, owner) => {
-        if (isCurrent()) for (const view of this.#servers.values()) view.resourceUpdated(slug, uri, owner);
+      resourceUpdated: (uri, audience) => {
+        if (isCurrent()) for (const view of this.#servers.values()) view.resourceUpdated(slug, uri, audience);
       },
       stateChanged: (status) => this.#options.onState?.(status),
     });

@@ -6,6 +6,8 @@ import { type Client, inMemory, type Subscription } from '../../src/client/index
 import { createGateway, type Gateway, type UpstreamConfig } from '../../src/gateway/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
+import { TestClient } from '../support/test-client.ts';
+import { type Fields, scripted } from './answers.ts';
 import { clientOf, gatewayConfig, gatewayOf, upstream } from './fixture.ts';
 
 const closers = useClosers(afterEach);
@@ -112,4 +114,81 @@ test('the process of a session that has ended is not needed for a resource that 
   await one?.close();
   await expect.poll(() => gateway.status()[0]?.connections).toBe(2);
   await expectChange(other as Client, subscriptions[1] as Subscription);
+});
+
+/** What a subscription has reported, from now on. */
+function changesOf(subscription: Subscription): unknown[] {
+  const changes: unknown[] = [];
+  void (async () => {
+    for await (const change of subscription) changes.push(change.uri);
+  })();
+  return changes;
+}
+
+test.each([
+  ['2025-11-25', '2025-11-25'],
+  ['2025-11-25', '2026-07-28'],
+])('with a process for each session, its changes reach only that session (%s, %s)', async (first, second) => {
+  const gateway = gatewayWith(started('2025-11-25', { isolation: 'session' }));
+  const one = await clientOf(closers, gateway.server, { revision: first });
+  const other = await clientOf(closers, gateway.server, { revision: second });
+  const [ofOne, ofOther] = [changesOf(await follow(one)), changesOf(await follow(other))];
+  await one.callTool('notes__touch');
+  await expect.poll(() => ofOne).toEqual([uri]);
+  await other.callTool('notes__touch');
+  await expect.poll(() => ofOther).toEqual([uri]);
+  expect(ofOne).toEqual([uri]);
+});
+
+/** A gateway whose upstreams are written out: the messages of each connection are recorded. */
+function recorded(isolation: UpstreamConfig['isolation']) {
+  const connections: Fields[][] = [];
+  const opening = { capabilities: { resources: { subscribe: true } } };
+  const answers = {
+    'resources/list': () => ({ resources: [{ uri, name: 'one' }] }),
+    'resources/templates/list': () => ({ resourceTemplates: [] }),
+    'resources/subscribe': () => ({}),
+    'resources/unsubscribe': () => ({}),
+  };
+  const gateway = createGateway(gatewayConfig([upstream('notes', { isolation })]), {
+    logger: false,
+    target: () => {
+      const requests: Fields[] = [];
+      connections.push(requests);
+      return scripted(answers, requests, opening);
+    },
+  });
+  closers.push(() => gateway.close());
+  /** What each connection that follows something was asked for. */
+  const subscriptions = (): string[][] =>
+    connections
+      .map((requests) => requests.map(({ method }) => String(method)).filter((each) => each.includes('subscribe')))
+      .filter((each) => each.length > 0);
+  return { gateway, subscriptions };
+}
+
+const peerOf = (id: string) => ({ transport: 'memory', principal: { id } }) as const;
+
+test('with a connection for each user, the subscription of a user that leaves ends, while another follows', async () => {
+  const { gateway, subscriptions } = recorded('principal');
+  const open = (id: string) => TestClient.open(gateway.server, '2025-11-25', {}, peerOf(id));
+  const [ada, second, bob] = [await open('ada'), await open('ada'), await open('bob')];
+  for (const client of [ada, second, bob]) {
+    expect((await client.request('resources/subscribe', { uri })).result).toEqual({});
+  }
+  await expect.poll(subscriptions).toEqual([['resources/subscribe'], ['resources/subscribe']]);
+  await ada.request('resources/unsubscribe', { uri });
+  second.channel.close();
+  await expect.poll(subscriptions).toEqual([['resources/subscribe', 'resources/unsubscribe'], ['resources/subscribe']]);
+  await bob.request('resources/unsubscribe', { uri });
+  await expect.poll(() => subscriptions()[1]).toEqual(['resources/subscribe', 'resources/unsubscribe']);
+});
+
+test('with a connection for each call, what a session follows has one, which ends with it', async () => {
+  const { gateway, subscriptions } = recorded('call');
+  const client = await TestClient.open(gateway.server, '2025-11-25', {}, peerOf('ada'));
+  await client.request('resources/subscribe', { uri });
+  await expect.poll(subscriptions).toEqual([['resources/subscribe']]);
+  client.channel.close();
+  await expect.poll(() => gateway.status()[0]?.connections).toBe(0);
 });

@@ -1,8 +1,11 @@
 // Notifications of changes: resources/subscribe for sessions, subscriptions/listen for stateless requests.
 
+import type { Ability } from '../../protocol/abilities.ts';
 import { callerKey } from '../../protocol/caller-budget.ts';
 import { wireErrors } from '../../protocol/errors.ts';
+import type { Principal } from '../../protocol/exchange.ts';
 import { metaKeys } from '../../protocol/meta.ts';
+import { supports } from '../audience.ts';
 import { type AnnouncedChange, type ChangeListener, type ListKind, listKinds } from '../changes.ts';
 import { type Call, type Feature, stillOpen } from '../contract.ts';
 import type { ResourceFollower } from '../ports.ts';
@@ -122,13 +125,25 @@ class ListenSubscription implements ChangeListener {
     this.#unfollowTasks = call.server.tasks?.loaded?.follow(call, filter.taskIds);
   }
 
+  get principal(): Principal | undefined {
+    return this.#call.peer.principal;
+  }
+
+  get session(): undefined {
+    return undefined;
+  }
+
+  can(ability: Ability | 'ui'): boolean {
+    return supports(this.#call.codec, this.#call.capabilities, ability);
+  }
+
   get #lists(): readonly ListKind[] {
     return listKinds.filter((kind) => this.#filter[flags[kind]] === true);
   }
 
   notify(announcement: AnnouncedChange): void {
-    const { server, peer, codec, id } = this.#call;
-    if (announcement.change.kind === 'resource' && !server.maySee(announcement, peer.principal)) return;
+    const { server, codec, id } = this.#call;
+    if (announcement.change.kind === 'resource' && !server.maySee(announcement, this)) return;
     this.#call.push(announcement.text(codec, id));
   }
 

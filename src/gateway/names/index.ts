@@ -5,4 +5,5 @@ export { splitExposedName } from './exposed-name.ts';
 export { compileFilter } from './filters.ts';
 export { overrideArguments } from './overrides.ts';
 export { slugOf } from './slug.ts';
+export type { UriRoute } from './uris.ts';
 export { type ExposedView, exposeServer, exposeView, findBareTool, isInView, type ListedServer } from './views.ts';

@@ -2,7 +2,6 @@
 
 import type { Context } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
-import { showsApps } from '../../protocol/apps.ts';
 import { cleanText } from '../../protocol/hygiene.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Root, SamplingParams } from '../../protocol/model.ts';
@@ -98,14 +97,14 @@ export function canBeAsked({ form, url, sampling, samplingTools, roots }: Asks):
   return form || url || sampling || samplingTools || roots;
 }
 
-/** What the client of a call can be asked for, and whether it shows apps. */
-export function asksOf(ctx: Context): Asks {
+/** What a client can be asked for, and whether it shows apps. */
+export function asksOf(client: Pick<Context, 'can'>): Asks {
   return {
-    form: ctx.can('elicitation.form'),
-    url: ctx.can('elicitation.url'),
-    sampling: ctx.can('sampling'),
-    samplingTools: ctx.can('sampling.tools'),
-    roots: ctx.can('roots'),
-    apps: showsApps(ctx.clientCapabilities),
+    form: client.can('elicitation.form'),
+    url: client.can('elicitation.url'),
+    sampling: client.can('sampling'),
+    samplingTools: client.can('sampling.tools'),
+    roots: client.can('roots'),
+    apps: client.can('ui'),
   };
 }

@@ -1,5 +1,6 @@
 // The server of one view: what clients connect to. It shows what the view selects from the upstreams, as it is known now.
 
+import type { AudienceTest, NotifiedClient } from '../../engine/audience.ts';
 import type { Context } from '../../engine/context.ts';
 import { checkMiddleware } from '../../engine/middleware.ts';
 import { type OtherMethods, principalKey, type RequestInfo, type TaskEvent } from '../../engine/ports.ts';
@@ -10,7 +11,7 @@ import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { CacheHint, Capabilities } from '../../protocol/model.ts';
 import { waitAtMost } from '../../protocol/wait.ts';
-import type { ExposedView } from '../names/index.ts';
+import type { ExposedView, UriRoute } from '../names/index.ts';
 import { extensionCapabilities, hasExtensions, viewExtensions } from '../relays/extensions.ts';
 import { toWireError } from '../relays/failures.ts';
 import { requestOther } from '../relays/features.ts';
@@ -52,8 +53,8 @@ export class ViewServer {
   #isKnown = false;
   /** An upstream says how long its lists are valid. */
   #canExpire = false;
-  /** Which upstream is asked for the changes of a followed resource. */
-  readonly #followed = new Map<string, { readonly slug: string; readonly uri: string }>();
+  /** Which clients follow a resource, and which upstream is asked for its changes; undefined until that is known. */
+  readonly #followed = new Map<string, { route: UriRoute | undefined; readonly clients: Set<NotifiedClient> }>();
   readonly #firstListMs: number;
   /** Upstreams that a request has waited for in vain; later requests do not wait. */
   readonly #waitedFor = new WeakSet<Upstream>();
@@ -95,10 +96,13 @@ export class ViewServer {
     });
     if (source.isSingle) this.server.setOtherMethods(this.#otherMethods);
     this.server.followResources({
-      prepare: (uri, ctx) => this.#follow(uri, ctx),
-      // A restored session has its subscriptions without a new request.
-      followed: (uri) => void this.#follow(uri, undefined),
-      unfollowed: (uri) => this.#unfollow(uri),
+      prepare: (uri, ctx) => this.#prepare(uri, ctx),
+      followed: (uri, client) => {
+        this.#follow(uri, client).catch((error: unknown) => {
+          this.server.logger?.debug('a resource of an upstream cannot be followed', { uri, error });
+        });
+      },
+      unfollowed: (uri, client) => this.#unfollow(uri, client),
     });
     this.update(source);
   }
@@ -110,11 +114,14 @@ export class ViewServer {
   update(source: ViewSource): void {
     const before = this.#source.upstreams;
     this.#source = source;
-    for (const { slug, uri } of this.#followed.values()) {
-      const [was, is] = [before.get(slug), source.upstreams.get(slug)];
+    for (const { route, clients } of this.#followed.values()) {
+      if (route === undefined) continue;
+      const [was, is] = [before.get(route.slug), source.upstreams.get(route.slug)];
       if (was === is) continue;
-      is?.followers.continueFollowing(uri, this, was?.followers);
-      was?.followers.unfollow(uri, this);
+      for (const client of clients) {
+        is?.followers.follow(route.uri, client);
+        was?.followers.unfollow(route.uri, client);
+      }
     }
     this.#capabilities = undefined;
     this.#isKnown = false;
@@ -142,35 +149,49 @@ export class ViewServer {
     return this.#source.exposed;
   }
 
-  /** A resource of an upstream has changed. */
-  resourceUpdated(slug: string, uri: string, owner: string | undefined): void {
+  /** A resource of an upstream has changed. `audience`: whom the connection belongs to that reported it. */
+  resourceUpdated(slug: string, uri: string, audience: AudienceTest | undefined): void {
     if (!this.#source.upstreams.has(slug)) return;
-    const exposed = this.#source.exposed.uris.expose(slug, uri);
-    const audience = owner === undefined ? undefined : (each?: Principal) => principalKey(each) === owner;
-    this.server.resourceUpdated(exposed, audience);
+    this.server.resourceUpdated(this.#source.exposed.uris.expose(slug, uri), audience);
   }
 
-  /** Follows a resource at its upstream. False if the upstream does not announce changes. */
-  async #follow(uri: string, ctx: Context | undefined): Promise<boolean> {
-    const known = this.#followed.get(uri);
-    // The server that has it may be one whose lists are not known yet.
-    if (known === undefined && this.#source.exposed.uris.route(uri) === undefined) await this.#whenKnown(this.#unknown);
-    const route = known ?? this.#source.exposed.uris.route(uri);
+  /** Follows a resource at its upstream, before a client subscribes. False if the upstream does not announce changes. */
+  async #prepare(uri: string, ctx: Context): Promise<boolean> {
+    const route = await this.#route(uri);
     const upstream = route && this.#source.upstreams.get(route.slug);
     if (route === undefined || upstream === undefined) return false;
-    if (ctx === undefined && known !== undefined) return true;
     await upstream.known();
     if (!hasSubscribe(upstream)) return false;
-    const call = ctx && new RelayCall(ctx, this.#targetOf(upstream));
-    const isFollowed = await upstream.followers.follow(route.uri, this, call).catch(() => false);
-    if (isFollowed) this.#followed.set(uri, route);
-    return isFollowed;
+    return upstream.followers.prepare(route.uri, new RelayCall(ctx, this.#targetOf(upstream))).catch(() => false);
   }
 
-  #unfollow(uri: string): void {
-    const route = this.#followed.get(uri);
-    this.#followed.delete(uri);
-    if (route !== undefined) this.#source.upstreams.get(route.slug)?.followers.unfollow(route.uri, this);
+  async #follow(uri: string, client: NotifiedClient): Promise<void> {
+    let followed = this.#followed.get(uri);
+    if (followed === undefined) this.#followed.set(uri, (followed = { route: undefined, clients: new Set() }));
+    followed.clients.add(client);
+    const route = (followed.route ??= this.#knownRoute(uri) ?? (await this.#route(uri)));
+    if (route !== undefined && followed.clients.has(client)) {
+      this.#source.upstreams.get(route.slug)?.followers.follow(route.uri, client);
+    }
+  }
+
+  #unfollow(uri: string, client: NotifiedClient): void {
+    const followed = this.#followed.get(uri);
+    if (followed?.clients.delete(client) !== true) return;
+    if (followed.clients.size === 0) this.#followed.delete(uri);
+    const { route } = followed;
+    if (route !== undefined) this.#source.upstreams.get(route.slug)?.followers.unfollow(route.uri, client);
+  }
+
+  /** The upstream that has a resource, and its URI there. */
+  async #route(uri: string): Promise<UriRoute | undefined> {
+    // The server that has it may be one whose lists are not known yet.
+    if (this.#knownRoute(uri) === undefined) await this.#whenKnown(this.#unknown);
+    return this.#knownRoute(uri);
+  }
+
+  #knownRoute(uri: string): UriRoute | undefined {
+    return this.#followed.get(uri)?.route ?? this.#source.exposed.uris.route(uri);
   }
 
   /** Cancels the upstream's task when a task was cancelled that no process ran. */

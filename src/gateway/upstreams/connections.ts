@@ -91,7 +91,7 @@ export class UpstreamConnections {
     return undefined;
   }
 
-  keyOf(call: ConnectionCaller): string {
+  keyOf(call: Pick<ConnectionCaller, 'principalKey' | 'sessionKey'>): string {
     switch (this.#config.isolation) {
       case 'shared':
         return '';

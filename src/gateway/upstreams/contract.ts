@@ -1,6 +1,7 @@
 // The interfaces between upstreams and what uses them: calls that are passed on, and what an upstream reports.
 
 import type { LogMessage } from '../../client/index.ts';
+import type { AudienceTest } from '../../engine/audience.ts';
 import type { SessionClient } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import type { UpstreamLists } from '../contract.ts';
@@ -115,7 +116,7 @@ export interface UpstreamStatus {
 /** Is notified of what happens to an upstream. */
 export interface UpstreamListener {
   listsChanged(lists: UpstreamLists): void;
-  /** A resource that is followed has changed. `principalKey`: only callers of this principal are notified; undefined: all. */
-  resourceUpdated(uri: string, principalKey: string | undefined): void;
+  /** A resource that is followed has changed. `audience`: only these clients are notified; undefined: all. */
+  resourceUpdated(uri: string, audience: AudienceTest | undefined): void;
   stateChanged(status: UpstreamStatus): void;
 }

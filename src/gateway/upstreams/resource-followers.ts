@@ -1,95 +1,133 @@
-// Which resources of one upstream are followed: by which views, and over whose connections. It outlives connections: a new
+// Which resources of one upstream are followed: by which clients, and over whose connections. It outlives connections: a new
 // one follows what the last one did.
 
+import type { AudienceTest, NotifiedClient } from '../../engine/audience.ts';
+import { principalKey } from '../../engine/ports.ts';
 import type { Logger } from '../../protocol/logger.ts';
+import type { UpstreamConfig } from '../config/gateway-config.ts';
+import { asksOf } from '../relays/input-request.ts';
 import type { UpstreamConnection } from './connection.ts';
 import type { UpstreamConnections } from './connections.ts';
 import type { ConnectionCaller } from './contract.ts';
 
+/** How long a client may take to follow a resource that was prepared for it; its request may have failed. */
+const prepareMs = 10_000;
+
 interface FollowingConnection {
-  /** The caller whose connection it is; undefined if any will do. */
-  readonly caller: ConnectionCaller | undefined;
-  readonly uris: Set<string>;
+  readonly caller: ConnectionCaller;
+  /** By URI. A connection follows what one of its clients does. */
+  readonly clients: Map<string, Set<NotifiedClient>>;
 }
 
 export class ResourceFollowers {
   readonly #connections: UpstreamConnections;
+  readonly #isolation: UpstreamConfig['isolation'];
   readonly #logger: Logger | undefined;
-  readonly #viewsByUri = new Map<string, Set<object>>();
-  /** By isolation key. */
+  /** By the key of the connection. */
   readonly #following = new Map<string, FollowingConnection>();
 
-  constructor(connections: UpstreamConnections, logger: Logger | undefined) {
+  constructor(connections: UpstreamConnections, isolation: UpstreamConfig['isolation'], logger: Logger | undefined) {
     this.#connections = connections;
+    this.#isolation = isolation;
     this.#logger = logger;
   }
 
-  /**
-   * Follows a resource for a view, over the connection of a caller; without one, over any connection. False if the upstream
-   * cannot notify us of changes.
-   */
-  async follow(uri: string, view: object, caller: ConnectionCaller | undefined): Promise<boolean> {
-    const key = caller === undefined ? this.#connections.listKey : this.#connections.keyOf(caller);
-    const connection = await this.#connections.get(key, caller);
-    if (!(await connection.follow(uri))) return false;
-    let views = this.#viewsByUri.get(uri);
-    if (views === undefined) this.#viewsByUri.set(uri, (views = new Set()));
-    views.add(view);
+  /** Follows a resource for a caller that is about to. Resolves to false if the upstream cannot notify us of changes. */
+  async prepare(uri: string, caller: ConnectionCaller): Promise<boolean> {
+    const key = this.#keyOf(caller);
+    return this.#with(key, caller, async (connection) => {
+      if (!(await connection.follow(uri))) return false;
+      const timer = setTimeout(() => {
+        if (!this.#isFollowed(key, uri)) void connection.unfollow(uri);
+      }, prepareMs);
+      timer.unref();
+      return true;
+    });
+  }
+
+  /** Keeps the connection open until it follows something: one for each call is closed as soon as it is idle. */
+  async #with<T>(
+    key: string,
+    caller: ConnectionCaller,
+    use: (connection: UpstreamConnection) => Promise<T>,
+  ): Promise<T> {
+    const release = this.#connections.connectionOf(key, caller).keepOpen();
+    try {
+      return await use(await this.#connections.get(key, caller));
+    } finally {
+      release();
+    }
+  }
+
+  /** A client follows a resource, over its own connection if it has one. */
+  follow(uri: string, client: NotifiedClient): void {
+    const caller = callerOf(client);
+    const key = this.#keyOf(caller);
     let following = this.#following.get(key);
-    if (following === undefined) {
-      // A call holds its whole request; only these are needed later.
-      const kept = caller && { principalKey: caller.principalKey, sessionKey: caller.sessionKey, asks: caller.asks };
-      this.#following.set(key, (following = { caller: kept, uris: new Set() }));
-    }
-    following.uris.add(uri);
-    return true;
+    if (following === undefined) this.#following.set(key, (following = { caller, clients: new Map() }));
+    const clients = following.clients.get(uri);
+    if (clients !== undefined) return void clients.add(client);
+    following.clients.set(uri, new Set([client]));
+    const followed = this.#with(key, caller, async (connection) => {
+      // The client may have left while the connection was opened.
+      if (this.#isFollowed(key, uri)) await connection.follow(uri);
+      else await connection.unfollow(uri);
+    });
+    followed.catch((error: unknown) => this.#report(error));
   }
 
-  /** The view does not follow it any more. */
-  unfollow(uri: string, view: object): void {
-    const views = this.#viewsByUri.get(uri);
-    if (views?.delete(view) !== true || views.size > 0) return;
-    this.#viewsByUri.delete(uri);
-    for (const [key, { uris }] of this.#following) {
-      uris.delete(uri);
-      if (uris.size === 0) this.#following.delete(key);
-    }
-    for (const connection of this.#connections.open) void connection.unfollow(uri);
-  }
-
-  /** The caller of this connection is gone: the connection follows nothing any more, even if others follow the same resources. */
-  leave(key: string): void {
+  /** The client does not follow it any more. */
+  unfollow(uri: string, client: NotifiedClient): void {
+    const key = this.#keyOf(keysOf(client));
     const following = this.#following.get(key);
-    this.#following.delete(key);
-    const connection = this.#connections.open.find((each) => each.key === key);
-    for (const uri of following?.uris ?? []) void connection?.unfollow(uri);
+    const clients = following?.clients.get(uri);
+    if (following === undefined || clients?.delete(client) !== true || clients.size > 0) return;
+    following.clients.delete(uri);
+    if (following.clients.size === 0) this.#following.delete(key);
+    for (const connection of this.#connections.open) if (connection.key === key) void connection.unfollow(uri);
   }
 
-  /** Follows what a view followed before: at the upstream that this one replaces, if there is one. */
-  continueFollowing(uri: string, view: object, before: ResourceFollowers | undefined): void {
-    const callers = before === undefined ? [] : before.#callersOf(uri);
-    for (const caller of callers.length === 0 ? [undefined] : callers) {
-      this.follow(uri, view, caller).catch((error: unknown) => this.#report(error));
-    }
+  #isFollowed(key: string, uri: string): boolean {
+    return this.#following.get(key)?.clients.has(uri) === true;
+  }
+
+  /** The clients that are notified of what a connection reports; undefined: all. */
+  audienceOf(key: string): AudienceTest | undefined {
+    if (this.#isolation === 'shared') return undefined;
+    return (principal, session) => this.#keyOf(keysOf({ principal, session })) === key;
   }
 
   /** A connection is open: it follows what the last one with its key did. */
   opened(connection: UpstreamConnection): void {
-    for (const uri of this.#following.get(connection.key)?.uris ?? []) void connection.follow(uri);
+    for (const uri of this.#following.get(connection.key)?.clients.keys() ?? []) void connection.follow(uri);
   }
 
   /** Opens the connections that are needed, after they were closed. */
   reopen(): void {
     for (const [key, { caller }] of this.#following) {
-      void (async () => this.#connections.get(key, caller))().catch((error: unknown) => this.#report(error));
+      this.#with(key, caller, async (connection) => this.opened(connection)).catch((error: unknown) =>
+        this.#report(error),
+      );
     }
   }
 
-  #callersOf(wanted: string): readonly (ConnectionCaller | undefined)[] {
-    return [...this.#following.values()].filter(({ uris }) => uris.has(wanted)).map(({ caller }) => caller);
+  /** With a connection for each call, a client has one more for what it follows. */
+  #keyOf(keys: CallerKeys): string {
+    return this.#isolation === 'call' ? `followed by ${keys.sessionKey}` : this.#connections.keyOf(keys);
   }
 
   #report(error: unknown): void {
     this.#logger?.debug('resources of an upstream cannot be followed', { error });
   }
+}
+
+type CallerKeys = Pick<ConnectionCaller, 'principalKey' | 'sessionKey'>;
+
+function keysOf({ principal, session }: Pick<NotifiedClient, 'principal' | 'session'>): CallerKeys {
+  const key = principalKey(principal);
+  return { principalKey: key, sessionKey: session?.key ?? key };
+}
+
+function callerOf(client: NotifiedClient): ConnectionCaller {
+  return { ...keysOf(client), asks: asksOf(client) };
 }

@@ -71,7 +71,7 @@ export class Upstream {
         this.#state.enter('degraded', 'it does not respond');
       },
       listChanged: () => this.#refresh.soon(),
-      resourceUpdated: (uri, { owner }) => this.#listener.resourceUpdated(uri, owner),
+      resourceUpdated: (uri, { key }) => this.#listener.resourceUpdated(uri, this.followers.audienceOf(key)),
       unexpected: (what, kind) => {
         this.#record.noise ??= what;
         if (kind === 'message') this.#record.invalid.add();
@@ -81,7 +81,7 @@ export class Upstream {
         this.#record.isAmbiguous = true;
       },
     });
-    this.followers = new ResourceFollowers(this.#connections, settings.logger);
+    this.followers = new ResourceFollowers(this.#connections, config.isolation, settings.logger);
     this.#refresh = new ListRefresh(() => this.#readLists(), config.refreshMs);
     this.#lists = new KnownLists(config, settings);
   }
@@ -219,7 +219,6 @@ export class Upstream {
   /** A session of a client has ended: its own connection is not needed any more. */
   sessionEnded(sessionKey: string): void {
     if (this.config.isolation !== 'session') return;
-    this.followers.leave(sessionKey);
     this.#connections.closeWhenIdle(sessionKey);
   }
 
