@@ -84,6 +84,8 @@ export class ServerState implements CallServer {
   readonly customMethods = new Set<string>();
   readonly middleware = new MiddlewareChain();
   readonly observers: Observers;
+  /** Added to the instructions of the options. */
+  readonly furtherInstructions: (() => string | undefined)[] = [];
   /** Replace the tool of a call; the first that does decides. */
   readonly redirects: CallRedirect[] = [];
   /** The servers that this one is mounted on: what changes here changes there. */
@@ -152,7 +154,10 @@ export class ServerState implements CallServer {
 
   get instructions(): string | undefined {
     const { instructions } = this.#options;
-    return typeof instructions === 'function' ? instructions() : instructions;
+    const own = typeof instructions === 'function' ? instructions() : instructions;
+    if (this.furtherInstructions.length === 0) return own;
+    const texts = [own, ...this.furtherInstructions.map((further) => further())].filter((text) => text !== undefined);
+    return texts.length === 0 ? undefined : texts.join('\n\n');
   }
 
   get capabilities(): Capabilities {

@@ -218,6 +218,11 @@ export class Server implements SessionHost {
     this.#state.setOtherMethods(other);
   }
 
+  /** Adds text to the instructions, as it is when a client asks for them; undefined: none. */
+  addInstructions(text: () => string | undefined): void {
+    this.#state.furtherInstructions.push(text);
+  }
+
   /** Changes how long clients may cache lists; see `ServerOptions.cache`. */
   setListCache(hint: CacheHint): void {
     this.#state.setListCache(hint);

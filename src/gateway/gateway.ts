@@ -1,6 +1,7 @@
 // A gateway: many servers behind one. It owns the upstreams and the servers of the views, and keeps both in step with the
 // configuration.
 
+import type { CatalogEntry } from '../engine/catalog.ts';
 import type { Bus } from '../engine/ports.ts';
 import type { Server } from '../engine/server.ts';
 import { createConsoleLogger } from '../protocol/console-logger.ts';
@@ -8,7 +9,14 @@ import type { Logger } from '../protocol/logger.ts';
 import { version } from '../protocol/version.ts';
 import { waitAtMost } from '../protocol/wait.ts';
 import type { GatewayConfig, UpstreamConfig, ViewConfig } from './config/gateway-config.ts';
-import { type ExposedView, exposeServer, exposeView, isInView, type ListedServer } from './names/index.ts';
+import {
+  type ExposedView,
+  exposeServer,
+  exposeView,
+  isInView,
+  type ListedServer,
+  type OwnItems,
+} from './names/index.ts';
 import type { GatewayOptions, ServedAs } from './options.ts';
 import { HeldCalls } from './relays/held-calls.ts';
 import { decodeOutcome, encodeOutcome } from './relays/held-outcome.ts';
@@ -79,12 +87,13 @@ export class Gateway {
 
   /** Makes a server that of the default view: it gets the items of the upstreams besides its own. Call it first. */
   attach(base: Server): void {
+    this.#attached = base;
     const as = { view: '' };
     const source = this.#sourceOf(as) as ViewSource;
     const options = { name: 'mooring', version };
     const view = new ViewServer(options, source, this.#held, this.#config.firstListMs, base);
     this.#servers.set(JSON.stringify(as), view);
-    this.#attached = base;
+    for (const warning of source.exposed.warnings) this.#warnOnce(warning);
   }
 
   /** The server at a path below the endpoint: `` and `/` the default view, `/v/<view>`, `/s/<server>`. */
@@ -254,9 +263,21 @@ export class Gateway {
     const view = this.#viewConfig(as.view);
     if (view === undefined) return undefined;
     const upstreams = new Map([...this.#upstreams].filter(([, { config }]) => isInView(view, config)));
-    const exposed = exposeView(view, [...this.#upstreams.values()].map(listed));
+    const exposed = exposeView(view, [...this.#upstreams.values()].map(listed), this.#ownItems);
     const { bareNames } = this.#config;
     return { instructions: view.instructions, isSingle: false, upstreams, exposed, view, bareNames };
+  }
+
+  /** What the server has itself that the default view was added to. */
+  get #ownItems(): OwnItems | undefined {
+    if (this.#attached === undefined) return undefined;
+    const { tools, prompts, resources, resourceTemplates } = this.#attached.catalog;
+    return {
+      tools: ownKeys(tools),
+      prompts: ownKeys(prompts),
+      uris: ownKeys(resources),
+      templates: [...ownKeys(resourceTemplates)],
+    };
   }
 
   #updateAll(): void {
@@ -273,4 +294,9 @@ export class Gateway {
     this.#warned.add(warning);
     this.#logger?.warn(warning);
   }
+}
+
+/** The keys of entries that are not those of other servers. */
+function ownKeys(entries: ReadonlyMap<string, CatalogEntry<unknown>>): ReadonlySet<string> {
+  return new Set([...entries].filter(([, { relayed }]) => relayed !== true).map(([key]) => key));
 }

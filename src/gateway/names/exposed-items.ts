@@ -21,6 +21,8 @@ export interface NamedItem<Item extends { readonly name: string }> {
   readonly item: Item;
 }
 
+const none: ReadonlySet<string> = new Set();
+
 export interface NamedList<Item> {
   readonly items: readonly ExposedItem<Item>[];
   readonly warnings: readonly string[];
@@ -29,18 +31,20 @@ export interface NamedList<Item> {
 /**
  * Gives every item its exposed name. Items are given by server, in the order of the file. A name of a server with prefix
  * depends on no other server. A bare name goes to the first server that has it; it never looks like a prefixed name
- * of another server.
+ * of another server. `own`: names of the server that shows the items besides its own; it is the first.
  */
 export function exposeItems<Item extends { readonly name: string }>(
   given: readonly NamedItem<Item>[],
   slugs: ReadonlySet<string>,
+  own: ReadonlySet<string> = none,
 ): NamedList<Item> {
   const warnings: string[] = [];
   const taken = new Map<string, NamedItem<Item>>();
   const items: ExposedItem<Item>[] = [];
   for (const each of given) {
     const { server, original, item } = each;
-    const exposed = chooseName(server, item.name, slugs, taken, warnings);
+    const isTaken = (name: string): boolean => taken.has(name) || own.has(name);
+    const exposed = chooseName(server, item.name, slugs, isTaken, warnings);
     const other = taken.get(exposed);
     if (other !== undefined) {
       warnings.push(
@@ -59,14 +63,14 @@ function chooseName(
   { slug, name: server, prefix }: UpstreamConfig,
   name: string,
   slugs: ReadonlySet<string>,
-  taken: ReadonlyMap<string, unknown>,
+  isTaken: (name: string) => boolean,
   warnings: string[],
 ): string {
   const prefixed = exposedName(slug, name);
   if (prefix) return prefixed;
   const bare = bareName(name);
   const looksPrefixed = slugs.has(splitExposedName(bare)?.slug ?? '');
-  if (!looksPrefixed && !taken.has(bare)) return bare;
-  warnings.push(`${JSON.stringify(name)} of ${server} is called ${prefixed}: another server has the name ${bare}`);
+  if (!looksPrefixed && !isTaken(bare)) return bare;
+  warnings.push(`${JSON.stringify(name)} of ${server} is called ${prefixed}: the name ${bare} is in use`);
   return prefixed;
 }

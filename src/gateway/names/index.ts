@@ -6,4 +6,12 @@ export { compileFilter } from './filters.ts';
 export { overrideArguments } from './overrides.ts';
 export { slugOf } from './slug.ts';
 export type { UriRoute } from './uris.ts';
-export { type ExposedView, exposeServer, exposeView, findBareTool, isInView, type ListedServer } from './views.ts';
+export {
+  type ExposedView,
+  exposeServer,
+  exposeView,
+  findBareTool,
+  isInView,
+  type ListedServer,
+  type OwnItems,
+} from './views.ts';

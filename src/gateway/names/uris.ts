@@ -28,6 +28,18 @@ export interface UriRoute {
   readonly uri: string;
 }
 
+/** The resources of the server that shows a view besides its own. */
+export interface OwnUris {
+  readonly uris: ReadonlySet<string>;
+  readonly templates: readonly string[];
+}
+
+export interface UriRoutesOptions {
+  /** False, for a single server: URIs are never changed. */
+  readonly qualifies?: boolean;
+  readonly own?: OwnUris | undefined;
+}
+
 interface RoutedServer extends ServerUris {
   readonly matchers: readonly UriTemplate[];
 }
@@ -50,19 +62,20 @@ export function splitQualifiedUri(uri: string, isKnown: (slug: string) => boolea
   return isKnown(slug) ? { slug, uri: uri.slice(end + 1) } : undefined;
 }
 
-/**
- * The URIs of a view. Servers are given in the order of the file: an earlier one keeps what a later one has too. With
- * `qualifies: false`, for a single server, URIs are never changed.
- */
+/** The URIs of a view. Servers are given in the order of the file: an earlier one keeps what a later one has too. */
 export class UriRoutes {
   readonly #qualifies: boolean;
   readonly #servers = new Map<string, RoutedServer>();
   readonly #exact = new Map<string, string>();
   readonly #templates = new Map<string, string>();
   readonly #sole: string | undefined;
+  readonly #own: OwnUris | undefined;
+  readonly #ownMatchers: readonly UriTemplate[];
 
-  constructor(servers: readonly ServerUris[], { qualifies = true }: { readonly qualifies?: boolean } = {}) {
+  constructor(servers: readonly ServerUris[], { qualifies = true, own }: UriRoutesOptions = {}) {
     this.#qualifies = qualifies;
+    this.#own = own;
+    this.#ownMatchers = own?.templates.flatMap(matcherOf) ?? [];
     // All slugs first: a URI that looks qualified with any of them is never taken as it is.
     for (const server of servers) this.#servers.set(server.slug, { ...server, matchers: [] });
     for (const server of servers) {
@@ -72,7 +85,8 @@ export class UriRoutes {
       }
       const shown = templates.filter(isShown).slice(0, maxMatchedTemplates);
       for (const template of shown) {
-        if (!this.#templates.has(template) && this.#split(template) === undefined) this.#templates.set(template, slug);
+        if (this.#templates.has(template) || own?.templates.includes(template) === true) continue;
+        if (this.#split(template) === undefined) this.#templates.set(template, slug);
       }
       this.#servers.set(slug, { ...server, matchers: shown.flatMap(matcherOf) });
     }
@@ -84,8 +98,15 @@ export class UriRoutes {
   route(uri: string): UriRoute | undefined {
     const qualified = this.#split(uri);
     if (qualified !== undefined) return this.#ifShown(qualified);
+    if (this.isOwn(uri)) return undefined;
     const slug = this.#exact.get(uri) ?? this.#matching(uri) ?? this.#sole;
     return slug === undefined ? undefined : this.#ifShown({ slug, uri });
+  }
+
+  /** Whether a URI leads to the server that shows the view, not to one of the view. */
+  isOwn(uri: string): boolean {
+    if (this.#own === undefined) return false;
+    return this.#own.uris.has(uri) || this.#ownMatchers.some((each) => each.match(uri) !== undefined);
   }
 
   /** A URI of this server as clients see it: as it is if it leads back to the server, otherwise qualified. */
@@ -107,7 +128,7 @@ export class UriRoutes {
 
   /** Whether a URI is neither a qualified form nor matched by a template of an earlier server. */
   #isFree(uri: string): boolean {
-    return this.#split(uri) === undefined && this.#matching(uri) === undefined;
+    return this.#split(uri) === undefined && this.#matching(uri) === undefined && !this.isOwn(uri);
   }
 
   #matching(uri: string): string | undefined {

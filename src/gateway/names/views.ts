@@ -7,7 +7,7 @@ import type { UpstreamLists } from '../contract.ts';
 import { type ExposedItem, exposeItems } from './exposed-items.ts';
 import { type CompiledFilter, compileExclusion, compileFilter } from './filters.ts';
 import { overrideTool } from './overrides.ts';
-import { UriRoutes } from './uris.ts';
+import { type OwnUris, UriRoutes } from './uris.ts';
 
 /** A server of a view and what it lists, after pins. */
 export interface ListedServer {
@@ -15,6 +15,12 @@ export interface ListedServer {
   readonly lists: UpstreamLists;
   /** Tools that are not shown until they are accepted; calling one returns an error that says so. */
   readonly withheld?: readonly Tool[] | undefined;
+}
+
+/** What the server has itself that shows the items of a view besides its own. Its names are the same in all views. */
+export interface OwnItems extends OwnUris {
+  readonly tools: ReadonlySet<string>;
+  readonly prompts: ReadonlySet<string>;
 }
 
 /** Everything a view shows. */
@@ -38,7 +44,7 @@ export function isInView(view: ViewConfig, server: UpstreamConfig): boolean {
  * The view of a gateway with these servers, all of them, in the order of the file: a tool has the same name in every view,
  * so that policies and audit logs can use it.
  */
-export function exposeView(view: ViewConfig, all: readonly ListedServer[]): ExposedView {
+export function exposeView(view: ViewConfig, all: readonly ListedServer[], own?: OwnItems): ExposedView {
   const enabled = all.filter(({ config }) => !config.disabled);
   const servers = enabled.filter(({ config }) => isInView(view, config));
   const slugs = new Set(all.map(({ config }) => config.slug));
@@ -46,12 +52,17 @@ export function exposeView(view: ViewConfig, all: readonly ListedServer[]): Expo
   const isTool = compileFilter(view.tools);
   const isPrompt = compileFilter(view.prompts);
   // Withheld tools come last: they must not take a name from a tool that is shown.
-  const tools = exposeItems([...enabled.flatMap(shownTools), ...enabled.flatMap(withheldTools)], slugs);
+  const tools = exposeItems([...enabled.flatMap(shownTools), ...enabled.flatMap(withheldTools)], slugs, own?.tools);
   const isWithheld = new Set(
     enabled.flatMap(({ config, withheld = [] }) => withheld.map(({ name }) => keyOf(config.slug, name))),
   );
-  const prompts = exposeItems(enabled.flatMap(shownPrompts), slugs);
-  const uris = new UriRoutes(servers.map((server) => urisOf(server, view.resources)));
+  const prompts = exposeItems(enabled.flatMap(shownPrompts), slugs, own?.prompts);
+  // Only the default view is shown together with what a server has itself.
+  const ownUris = view.name === '' ? own : undefined;
+  const uris = new UriRoutes(
+    servers.map((server) => urisOf(server, view.resources)),
+    { own: ownUris },
+  );
   const ofView = tools.items.filter(({ slug, exposed }) => shown.has(slug) && isTool(exposed));
   return {
     tools: ofView.filter(({ slug, original }) => !isWithheld.has(keyOf(slug, original))),

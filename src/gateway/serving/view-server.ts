@@ -55,6 +55,8 @@ export class ViewServer {
   #canExpire = false;
   /** Which clients follow a resource, and which upstream is asked for its changes; undefined until that is known. */
   readonly #followed = new Map<string, { route: UriRoute | undefined; readonly clients: Set<NotifiedClient> }>();
+  /** The server has items of its own. */
+  readonly #isAttached: boolean;
   readonly #firstListMs: number;
   /** Upstreams that a request has waited for in vain; later requests do not wait. */
   readonly #waitedFor = new WeakSet<Upstream>();
@@ -64,6 +66,7 @@ export class ViewServer {
     this.#source = source;
     this.#held = held;
     this.#firstListMs = firstListMs;
+    this.#isAttached = base !== undefined;
     this.#ownCache = base === undefined ? options.cache : false;
     this.server =
       base ??
@@ -72,6 +75,7 @@ export class ViewServer {
         capabilities: () => (this.#capabilities ??= this.#declare()),
         instructions: () => joinInstructions(this.#source),
       });
+    base?.addInstructions(() => joinInstructions(this.#source));
     this.#calls = new CallNames(this.server, source);
     const whenKnown = checkMiddleware((request) => {
       if (this.#canExpire && listMethods.has(request.method)) {
@@ -157,15 +161,18 @@ export class ViewServer {
 
   /** Follows a resource at its upstream, before a client subscribes. False if the upstream does not announce changes. */
   async #prepare(uri: string, ctx: Context): Promise<boolean> {
+    if (this.#isOwn(uri)) return true;
     const route = await this.#route(uri);
     const upstream = route && this.#source.upstreams.get(route.slug);
-    if (route === undefined || upstream === undefined) return false;
+    // What no upstream has may be below something that the server has itself.
+    if (route === undefined || upstream === undefined) return this.#isAttached;
     await upstream.known();
     if (!hasSubscribe(upstream)) return false;
     return upstream.followers.prepare(route.uri, new RelayCall(ctx, this.#targetOf(upstream))).catch(() => false);
   }
 
   async #follow(uri: string, client: NotifiedClient): Promise<void> {
+    if (this.#isOwn(uri)) return;
     let followed = this.#followed.get(uri);
     if (followed === undefined) this.#followed.set(uri, (followed = { route: undefined, clients: new Set() }));
     followed.clients.add(client);
@@ -173,6 +180,13 @@ export class ViewServer {
     if (route !== undefined && followed.clients.has(client)) {
       this.#source.upstreams.get(route.slug)?.followers.follow(route.uri, client);
     }
+  }
+
+  /** Whether it is a resource of the server itself, to which the items of the view were added. */
+  #isOwn(uri: string): boolean {
+    if (!this.#isAttached) return false;
+    const entry = this.server.catalog.resources.get(uri);
+    return entry === undefined ? this.#source.exposed.uris.isOwn(uri) : entry.relayed !== true;
   }
 
   #unfollow(uri: string, client: NotifiedClient): void {
@@ -258,7 +272,7 @@ export class ViewServer {
 
   /** All items are those of one upstream. */
   get #isOne(): boolean {
-    return this.#ownCache !== false && this.#source.upstreams.size === 1;
+    return !this.#isAttached && this.#source.upstreams.size === 1;
   }
 
   get #unknown(): readonly Upstream[] {

@@ -131,12 +131,16 @@ test('one command behind HTTP, and one URL on stdio: a bridge with the names of 
 });
 
 test('serve --gateway adds the servers to a profile', async () => {
-  const config = writeConfig(home, { mcpServers: { files: serverEntry(home, 'files', [{ name: 'read' }]) } });
+  const files = serverEntry(home, 'files', [{ name: 'read' }]);
+  const bare = serverEntry(home, 'bare', [{ name: 'test_simple_text' }, { name: 'own' }]);
+  const config = writeConfig(home, { mcpServers: { files, bare: { ...bare, mooring: { prefix: false } } } });
   const { url } = await startHttp(home, ['--gateway', config], {}, ['serve', 'everything']);
   await using(connect(url), async (client) => {
     const names = await toolNames(client);
     expect(names).toContain('test_simple_text');
     expect(names).toContain('files__read');
+    expect(names).toContain('own');
+    expect(names).toContain('bare__test_simple_text');
     expect(JSON.parse(textOf(await client.callTool('files__read', {})))).toMatchObject({ name: 'read' });
   });
   await using(connect(`${url}/s/files`), async (client) => expect(await toolNames(client)).toEqual(['read']));
