@@ -10,6 +10,7 @@ import { isObject } from '../../protocol/json-rpc.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import { needsLogin, reasonForCallers, UpstreamUnavailable } from '../upstreams/start-error.ts';
+import { cleanErrorData, cleanMessage, cleanUrl } from './clean-texts.ts';
 import { describeInputRequest } from './input-request.ts';
 import { InputNotPossible, type Link, linksOf } from './phases.ts';
 import { LinksDeclined } from './relay.ts';
@@ -97,7 +98,8 @@ function isProtocolFailure({ code }: ClientError): boolean {
 
 /** An error of the upstream as its client gets it. */
 function passedOn(error: ClientError, slug: string): WireError {
-  const { code = -32603, message: sent = error.message, data } = error.serverError ?? {};
+  const { code = -32603, message: sent = error.message, data: sentData } = error.serverError ?? {};
+  const data = cleanErrorData(sentData);
   const message = cleanText(sent, 'strip', textLimits.maxDescriptionChars);
   const missing = missingCapabilities(error);
   if (missing !== undefined) return wireErrors.missingCapability(missing);
@@ -117,7 +119,7 @@ function missingCapabilities(error: unknown): Record<string, unknown> | undefine
   if (!(error instanceof ClientError) || error.serverError?.code !== missingCapability) return undefined;
   const { data } = error.serverError;
   const required = isObject(data) ? data['requiredCapabilities'] : undefined;
-  return isObject(required) ? required : {};
+  return isObject(required) ? (cleanErrorData(required) as Record<string, unknown>) : {};
 }
 
 /** What a server wanted that the client could not be asked for, for the result of the tool. */
@@ -133,7 +135,7 @@ export function notAskedText(slug: string, requests: readonly InputRequest[]): s
 }
 
 function linksText(slug: string, links: readonly Link[]): string {
-  const pages = links.map(({ message, url }) => `${cleanText(message)}\n${url}`).join('\n');
+  const pages = links.map(({ message, url }) => `${cleanMessage(message)}\n${cleanUrl(url)}`).join('\n');
   return `The server ${slug} needs the user to open a page first, then call the tool again:\n${pages}`;
 }
 

@@ -2,12 +2,12 @@
 
 import type { Context } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
-import { cleanText } from '../../protocol/hygiene.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Root, SamplingParams } from '../../protocol/model.ts';
 import type { WireInputRequest } from '../../protocol/revisions/client-revisions.ts';
 import type { JsonSchema } from '../../schema/index.ts';
 import type { Asks } from '../upstreams/contract.ts';
+import { cleanForm, cleanMessage, cleanUrl } from './clean-texts.ts';
 
 /** The upstream validates the responses. */
 const unchecked = {
@@ -16,12 +16,12 @@ const unchecked = {
 };
 
 export function formRequest(message: string, schema: JsonSchema): InputRequest {
-  return { kind: 'elicit', message, schema: { json: schema, validator: unchecked } };
+  return { kind: 'elicit', message: cleanMessage(message), schema: { json: cleanForm(schema), validator: unchecked } };
 }
 
 /** `elicitationId`: names it when the user has finished there. */
 export function urlRequest(message: string, url: string, elicitationId: string = crypto.randomUUID()): InputRequest {
-  return { kind: 'elicitUrl', message, url, elicitationId };
+  return { kind: 'elicitUrl', message: cleanMessage(message), url: cleanUrl(url), elicitationId };
 }
 
 export function samplingRequest(params: SamplingParams): InputRequest {
@@ -66,9 +66,9 @@ export function withServerName(request: InputRequest, slug: string | undefined):
 export function describeInputRequest(request: InputRequest): string {
   switch (request.kind) {
     case 'elicit':
-      return `input of the user: ${cleanText(request.message)}`;
+      return `input of the user: ${request.message}`;
     case 'elicitUrl':
-      return `the user to open ${request.url}: ${cleanText(request.message)}`;
+      return `the user to open ${request.url}: ${request.message}`;
     case 'sample':
       return 'a response of the client\u2019s model';
     case 'roots':
