@@ -28,38 +28,35 @@ export interface InspectSettings {
   readonly recordFile: string | undefined;
 }
 
-/** Connects to a server as a client. Resolves when it was stopped. */
-export function inspectTarget(
-  { label, target }: NamedTarget,
-  connect: ConnectOptions,
-  auth: AuthRecorder | undefined,
-  settings: InspectSettings,
-): Promise<number> {
-  const { readOnly, raw, recordFile } = settings;
-  const steps = auth === undefined ? {} : { auth: () => auth.steps() };
-  const console = creating(recordFile, () => {
-    return inspectServer(target as string, { label, connect, readOnly, raw, recordFile, ...steps });
-  });
-  return untilStopped(console, settings);
-}
-
-/** One of several servers to inspect. */
+/** A server to inspect. */
 export interface InspectedTarget extends NamedTarget {
   readonly connect: ConnectOptions;
   readonly auth: AuthRecorder | undefined;
+  /** It could not connect, and why; once for each reason. `retries`: it tries again. */
+  readonly onFailed: (error: unknown, retries: boolean) => void;
 }
+
+/** Connects to a server as a client. Resolves when it was stopped. */
+export function inspectTarget(inspected: InspectedTarget, settings: InspectSettings): Promise<number> {
+  const { readOnly, raw, recordFile } = settings;
+  const { target, ...server } = serverOf(inspected);
+  const console = creating(recordFile, () => inspectServer(target, { ...server, readOnly, raw, recordFile }));
+  return untilStopped(console, settings);
+}
+
+const serverOf = ({ label, target, connect, auth, onFailed }: InspectedTarget) => ({
+  label,
+  target: target as string,
+  connect,
+  onFailed,
+  ...(auth === undefined ? {} : { auth: () => auth.steps() }),
+});
 
 /** Connects to several servers, each with a console of its own on the same page. */
 export function inspectTargets(targets: readonly InspectedTarget[], settings: InspectSettings): Promise<number> {
   const { readOnly, raw, recordFile } = settings;
   if (recordFile !== undefined) throw new UsageError('--record works with one server, not with several');
-  const servers = targets.map(({ label, target, connect, auth }) => ({
-    label,
-    target: target as string,
-    connect,
-    ...(auth === undefined ? {} : { auth: () => auth.steps() }),
-  }));
-  return untilStopped(inspectServers(servers, { readOnly, raw }), settings);
+  return untilStopped(inspectServers(targets.map(serverOf), { readOnly, raw }), settings);
 }
 
 /** Shows a recording. */

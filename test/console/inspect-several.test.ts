@@ -57,6 +57,15 @@ test('servers as arguments, and all servers of a configuration file', { timeout:
   await endOf(all.child);
 });
 
+test('which of them cannot be reached is said on the terminal', async () => {
+  const [{ url }] = listening as [HttpServer];
+  const nowhere = 'http://127.0.0.1:9/mcp';
+  const { said, child } = await startConsole(home, ['inspect', '--no-open', '--no-login', url, nowhere]);
+  expect(await said('mooring: ')).toMatch(/^http:\/\/127\.0\.0\.1:9\/mcp: Could not reach /);
+  child.kill('SIGTERM');
+  await endOf(child);
+});
+
 test('a token is not sent to several servers', async () => {
   const { code, stderr } = await home.run(['inspect', '--no-open', '--token', 'x', ...listening.map(({ url }) => url)]);
   expect(code).toBe(2);

@@ -87,17 +87,34 @@ test('a server that cannot be reached is said to be so, and is found when it is 
   await new Promise((done) => probe.once('listening', done));
   const { port } = probe.address() as AddressInfo;
   await new Promise((done) => probe.close(done));
-  const { client } = await startConsole(home, ['inspect', '--no-open', '--no-login', `http://127.0.0.1:${port}/mcp`]);
+  const url = `http://127.0.0.1:${port}/mcp`;
+  const { client, said, lines } = await startConsole(home, ['inspect', '--no-open', '--no-login', url]);
   const feed = await client.feed();
   const status = (wanted: string) =>
     feed.until(({ batches }) => batches.find(({ connection }) => connection?.status === wanted)?.connection);
   expect((await status('failed')).reason).toBeDefined();
+  // On the terminal as well, once and as other commands print it.
+  await said('The console tries again');
+  const { stderr } = await home.run(['tools', '--no-login', url]);
+  await expect
+    .poll(() => feed.batches.filter(({ connection }) => connection?.status === 'failed').length)
+    .toBeGreaterThan(1);
+  expect(lines.filter((line) => !line.startsWith('console on '))).toEqual([
+    ...stderr.trimEnd().split('\n'),
+    'The console tries again until the server responds.',
+  ]);
   const server = createServer({ name: 'late', version: '1.0.0', logger: false });
   server.tool('now', { run: () => 'now' });
   const served = await serveHttp(server, { port });
   expect(await status('connected')).toMatchObject({ target: `http://127.0.0.1:${port}/mcp` });
   feed.close();
   await served.close();
+});
+
+test('a command that cannot be started is named on the terminal', async () => {
+  const { said, lines } = await startConsole(home, ['inspect', '--no-open', process.execPath, 'missing.mjs', 'x']);
+  expect(await said('mooring: ')).toMatch(/^The server ".* missing\.mjs x" exited with code 1\. /);
+  expect(lines.join('\n')).not.toContain('tries again');
 });
 
 test('a server that crashes is started again, and the page is told', async () => {

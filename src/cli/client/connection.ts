@@ -134,7 +134,7 @@ async function tellServer(onStop: TimeOptions['onStop']): Promise<void> {
 }
 
 /** The error with advice for users of the command line. */
-function hinted(error: unknown, target: NamedTarget['target'], { verbose = false }: ConnectionValues): unknown {
+export function hinted(error: unknown, target: NamedTarget['target'], { verbose = false }: ConnectionValues): unknown {
   if (error instanceof ClientError && error.code === 'configuration') return new UsageError(error.message);
   if (error instanceof ClientError && error.code === 'unauthorized') {
     const { status = 401, message = '' } = error.serverError ?? {};

@@ -1,7 +1,7 @@
 // mooring inspect: the console for any server, in the browser.
 
 import { UsageError } from '../../app/usage-error.ts';
-import { connectionFlags, connectionHelp, connectOptions, targetHelp } from '../client/connection.ts';
+import { connectionFlags, connectionHelp, connectOptions, hinted, targetHelp } from '../client/connection.ts';
 import { readArgs } from '../parse-args.ts';
 import { openOutput } from '../ui/output.ts';
 
@@ -80,13 +80,20 @@ export async function run(args: readonly string[]): Promise<number> {
     found.map(async (each) => {
       const auth = app.recordAuthSteps(settings.raw);
       const connect = await connectOptions(each, values, {}, out, auth.fetch);
-      return { ...each, connect, auth: connect.authorizer === undefined ? undefined : auth };
+      const onFailed = (error: unknown, retries: boolean): void => {
+        const { message } = hinted(error, each.target, values) as Error;
+        const which = found.length > 1 ? `${each.label}: ` : '';
+        out.info(
+          `mooring: ${which}${message}\n${retries ? 'The console tries again until the server responds.\n' : ''}`,
+        );
+      };
+      return { ...each, connect, auth: connect.authorizer === undefined ? undefined : auth, onFailed };
     }),
   );
   const [only] = targets;
   if (only === undefined) throw new UsageError(`${values.config} has no servers`);
   if (targets.length > 1) return app.inspectTargets(targets, settings);
-  return app.inspectTarget(only, only.connect, only.auth, settings);
+  return app.inspectTarget(only, settings);
 }
 
 interface Ways {

@@ -30,26 +30,25 @@ export interface InspectServerOptions extends InspectConsoleOptions {
   readonly label: string;
   readonly connect: ConnectOptions;
   readonly auth?: () => readonly AuthStep[];
+  /** It could not connect, and why; once for each reason. `retries`: it tries again. */
+  readonly onFailed?: (error: unknown, retries: boolean) => void;
 }
 
 /** The console of a server that our client connects to. */
 export function inspectServer(target: Target, options: InspectServerOptions): Console {
-  const { label, connect, auth, raw = false } = options;
-  return withRecording(new InspectSource({ target, label, connect, raw, version, ...(auth && { auth }) }), options);
+  const { raw = false } = options;
+  return withRecording(new InspectSource({ ...options, target, raw, version }), options);
 }
 
 /** One of several servers. */
-export interface InspectedServer extends Pick<InspectServerOptions, 'label' | 'connect' | 'auth'> {
+export interface InspectedServer extends Pick<InspectServerOptions, 'label' | 'connect' | 'auth' | 'onFailed'> {
   readonly target: Target;
 }
 
 /** The consoles of several servers on one port. */
 export function inspectServers(servers: readonly InspectedServer[], options: InspectConsoleOptions): Console {
   const { raw = false } = options;
-  const sources = servers.map(
-    ({ target, label, connect, auth }) =>
-      new InspectSource({ target, label, connect, raw, version, ...(auth && { auth }) }),
-  );
+  const sources = servers.map((server) => new InspectSource({ ...server, raw, version }));
   return consolesOf(sources, options, raw);
 }
 

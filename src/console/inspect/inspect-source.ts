@@ -44,6 +44,8 @@ export interface InspectOptions {
   readonly version: string;
   /** Steps of signing in, where the server requires it. */
   readonly auth?: () => readonly AuthStep[];
+  /** It could not connect. Called once for each reason, not for each attempt. `retries`: it tries again. */
+  readonly onFailed?: (error: unknown, retries: boolean) => void;
 }
 
 export class InspectSource implements ConsoleSource {
@@ -62,6 +64,8 @@ export class InspectSource implements ConsoleSource {
   readonly #ticker: NodeJS.Timeout;
   #retryTimer: NodeJS.Timeout | undefined;
   #attempts = 0;
+  /** Why it could not connect, as it was reported last. */
+  #reported: string | undefined;
   #closed = false;
 
   constructor(options: InspectOptions) {
@@ -155,7 +159,7 @@ export class InspectSource implements ConsoleSource {
   }
 
   async #connect(): Promise<void> {
-    const { label, target } = this.#options;
+    const { label, target, onFailed } = this.#options;
     this.connection = { status: 'connecting', target: label };
     try {
       const { client } = await this.calls.clients.get();
@@ -165,9 +169,14 @@ export class InspectSource implements ConsoleSource {
       this.connection = { status: 'connected', target: label, revision: client.revision };
       this.#attempts = 0;
     } catch (error) {
-      this.connection = { status: 'failed', target: label, reason: reasonOf(error) };
+      if (this.#closed) return;
+      const reason = reasonOf(error);
+      this.connection = { status: 'failed', target: label, reason };
       // A command that cannot be started is not tried again.
-      if (typeof target === 'string' && /^(https?|wss?):/i.test(target)) this.#retry(() => this.#connect());
+      const retries = typeof target === 'string' && /^(https?|wss?):/i.test(target);
+      if (reason !== this.#reported) onFailed?.(error, retries);
+      this.#reported = reason;
+      if (retries) this.#retry(() => this.#connect());
     }
   }
 
