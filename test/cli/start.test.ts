@@ -1,7 +1,16 @@
 // What is loaded before the first response. The bench measures the time; this test checks the loaded modules, which do not vary.
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
@@ -124,3 +133,25 @@ test('compiled code is stored for the next start, if no other user can write the
   chmodSync(cache, 0o777);
   expect(compiledBy(env, cache)).toEqual([]);
 });
+
+test.runIf('enableCompileCache' in process.getBuiltinModule('node:module'))(
+  'the first start of a build removes the compiled code of older ones, except the last two',
+  () => {
+    const caches = join(home.folder, 'caches');
+    const cache = join(caches, 'mooring');
+    const env = { ...home.env, XDG_CACHE_HOME: caches, NODE_V8_COVERAGE: undefined, NODE_COMPILE_CACHE: undefined };
+    const older = ['v24.0.0-x64-1234-0', '0.1.0-a', '0.1.0-b', '0.2.0-beta.1-c'];
+    for (const [age, name] of ['notes', ...older].entries()) {
+      mkdirSync(join(cache, name, 'v24.0.0-x64-1234-0'), { recursive: true });
+      utimesSync(join(cache, name), age, age);
+    }
+    compiledBy(env, cache);
+    const first = readdirSync(cache);
+    expect(first).toHaveLength(4);
+    expect(first).toEqual(expect.arrayContaining(['notes', '0.1.0-b', '0.2.0-beta.1-c']));
+    // Later starts look at nothing.
+    mkdirSync(join(cache, '0.1.0-a'));
+    compiledBy(env, cache);
+    expect(readdirSync(cache)).toHaveLength(5);
+  },
+);
