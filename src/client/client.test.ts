@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { rejectionOf } from '../../test/support/rejection.ts';
+import { silentLogger } from '../protocol/logger.ts';
 import { ResponseCache } from './cache.ts';
 import { connect } from './connect.ts';
 import { ClientError } from './errors.ts';
 import type { ConnectOptions } from './options.ts';
 import { ScriptedServer, type Sent, scriptError } from './testing/scripted-server.ts';
+import type { Outgoing } from './transports/transport.ts';
 
 const text = (words: string) => ({ content: [{ type: 'text', text: words }] });
 const tool = (name: string, more: object = {}) => ({ name, inputSchema: { type: 'object' }, ...more });
@@ -338,4 +340,49 @@ test('listeners of the application that throw do not disturb the connection', as
   expect(await client.callTool('a')).toEqual(text('fine'));
   expect(server.connections).toBe(2);
   await client.close();
+});
+
+test.each([
+  [
+    'throws',
+    () => {
+      throw new Error('the socket is not open');
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('the socket is not open'))],
+])('a transport of your own whose send %s fails the call, and nothing else', async (_title, send) => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): number => unhandled.push(reason);
+  process.on('unhandledRejection', note);
+  const warnings: unknown[] = [];
+  const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
+  try {
+    const server = new ScriptedServer('handshake', {
+      'tools/call': () => text('done'),
+      'tools/list': () => ({ tools: [] }),
+    });
+    let broken = false;
+    const target = () => {
+      const transport = server.target();
+      return { ...transport, send: (message: Outgoing) => (broken ? send() : transport.send(message)) };
+    };
+    const client = await connect(target, { logger });
+    broken = true;
+    const error = await rejectionOf(client.callTool('a'), ClientError);
+    expect([error.code, error.message]).toEqual([
+      'connection-lost',
+      'Could not send tools/call to "scripted server": the socket is not open',
+    ]);
+    // A notification has nobody to report to.
+    client.notify('notifications/roots/list_changed');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(warnings).toEqual(['notifications/roots/list_changed could not be sent']);
+    broken = false;
+    expect((await client.callTool('a')).content).toEqual(text('done').content);
+    await client.close();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.off('unhandledRejection', note);
+  }
 });

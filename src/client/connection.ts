@@ -58,6 +58,7 @@ export class ClientConnection implements TransportListener {
   received = 0;
 
   readonly #limits: ClientLimits;
+  readonly #logger: Logger;
   readonly #events: ClientConnectionEvents;
   readonly #pending: PendingCalls;
   readonly #serverRequests: ServerRequests;
@@ -81,6 +82,7 @@ export class ClientConnection implements TransportListener {
   ) {
     this.transport = transport;
     this.#limits = limits;
+    this.#logger = logger;
     this.#events = events;
     this.#depth = { maxDepth: limits.maxDepth, maxBatch: Number.POSITIVE_INFINITY };
     this.#pending = new PendingCalls((call, afterMs) => this.#expire(call, afterMs));
@@ -175,7 +177,19 @@ export class ClientConnection implements TransportListener {
 
   #dispatch(message: Outgoing): void {
     this.#events.seen?.('out', message.text);
-    this.transport.send(message);
+    try {
+      // Those of this package return nothing; a transport of an application may be asynchronous.
+      const sent: unknown = this.transport.send(message);
+      if (sent instanceof Promise) sent.catch((error: unknown) => this.#notSent(message, error));
+    } catch (error) {
+      this.#notSent(message, error);
+    }
+  }
+
+  /** The transport should have reported it. Other messages may still be sent, so the connection is not over. */
+  #notSent({ id, method = 'a response' }: Outgoing, cause: unknown): void {
+    if (id !== undefined) this.fail(id, clientErrors.notSent(this.transport.address, method, cause));
+    else this.#logger.warn(`${method} could not be sent`, { error: cause });
   }
 
   /** Ends it from our side; the server may take `graceMs` for its own end. */

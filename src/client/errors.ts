@@ -102,6 +102,12 @@ export const clientErrors = {
       stderr,
       cause,
     }),
+  notSent: (server: string, method: string, cause: unknown) =>
+    new ClientError(
+      'connection-lost',
+      `Could not send ${method} to ${quote(server)}: ${clean(cause instanceof Error ? cause.message : String(cause))}`,
+      { cause },
+    ),
   closed: (server: string) => new ClientError('closed', `The connection to ${quote(server)} was closed by this client`),
   unauthorized: (server: string, serverError: ServerErrorInfo) =>
     new ClientError(

@@ -45,7 +45,7 @@ export interface Transport {
   readonly sessionId?: string | undefined;
   /** Connects. Rejects with a `ClientError`. */
   open(listener: TransportListener): Promise<void>;
-  /** Sends, or reports to the listener why it cannot; never throws. */
+  /** Sends, or reports to the listener why it cannot. If it throws, only this message counts as lost. */
   send(message: Outgoing): void;
   /** How requests travel from now on; only HTTP needs to know. */
   setBinding?(manners: HttpBinding): void;
