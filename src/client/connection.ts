@@ -18,6 +18,7 @@ import { responseError } from './response-error.ts';
 import { findResultText } from './result-text.ts';
 import { ServerRequests } from './server-requests.ts';
 import type { ClientTelemetry, RequestTrace } from './telemetry.ts';
+import { sendMessage } from './transports/send-message.ts';
 import type { Outgoing, Transport, TransportListener } from './transports/transport.ts';
 import { clean } from './untrusted-text.ts';
 
@@ -129,8 +130,7 @@ export class ClientConnection implements TransportListener {
     call.lastProgress = undefined;
     this.#pending.add(call);
     if (this.#events.telemetry !== undefined) call.trace = this.#traceOf(call, this.#events.telemetry);
-    const fields = call.retryFields === '' ? call.fields : joinFields(call.fields, call.retryFields);
-    const text = codec.request(call.id, call.method, fields, call.metaWith(codec, this.logLevel));
+    const text = codec.request(call.id, call.method, call.allFields, call.metaWith(codec, this.logLevel));
     const mirrored =
       codec.http.mirrored && transport.setBinding !== undefined
         ? codec.headers(call.method, addressed?.name, addressed?.headerParams ?? none, addressed?.args ?? {})
@@ -177,20 +177,14 @@ export class ClientConnection implements TransportListener {
 
   #dispatch(message: Outgoing): void {
     this.#events.seen?.('out', message.text);
-    try {
-      // Those of this package return nothing; a transport of an application may be asynchronous.
-      const sent: unknown = this.transport.send(message);
-      if (sent instanceof Promise) sent.catch((error: unknown) => this.#notSent(message, error));
-    } catch (error) {
-      this.#notSent(message, error);
-    }
+    sendMessage(this.transport, message, this.#notSent);
   }
 
   /** The transport should have reported it. Other messages may still be sent, so the connection is not over. */
-  #notSent({ id, method = 'a response' }: Outgoing, cause: unknown): void {
+  readonly #notSent = ({ id, method = 'a response' }: Outgoing, cause: unknown): void => {
     if (id !== undefined) this.fail(id, clientErrors.notSent(this.transport.address, method, cause));
     else this.#logger.warn(`${method} could not be sent`, { error: cause });
-  }
+  };
 
   /** Ends it from our side; the server may take `graceMs` for its own end. */
   async close(reason: ClientError = clientErrors.closed(this.transport.address), graceMs?: number): Promise<void> {
@@ -396,8 +390,4 @@ export class ClientConnection implements TransportListener {
       call.fail(reason);
     }
   }
-}
-
-function joinFields(left: string, right: string): string {
-  return left === '' ? right : `${left},${right}`;
 }

@@ -104,6 +104,12 @@ export class OutgoingCall {
     this.#decode = decode;
   }
 
+  /** The params of the next request, as members of a JSON object. */
+  get allFields(): string {
+    const { fields, retryFields } = this;
+    return fields === '' || retryFields === '' ? fields + retryFields : `${fields},${retryFields}`;
+  }
+
   /** The promise of the result. `onAbort` runs at once when the caller cancels. */
   begin<T>(owner: CallOwner | undefined, onAbort: (call: OutgoingCall) => void): Promise<T> {
     this.#owner = owner;
