@@ -3,6 +3,7 @@
 import { createConsoleLogger } from '../protocol/console-logger.ts';
 import { WireError, wireErrors } from '../protocol/errors.ts';
 import type {
+  Drain,
   EndedSession,
   MessageRoute,
   Outlet,
@@ -77,6 +78,7 @@ export class Server implements SessionHost {
   readonly #ownsSealer: boolean;
   readonly #packs: Pack<Server>[] = [];
   readonly sessionControls = new Set<SessionControl>();
+  readonly drains = new Set<Drain>();
   #tasks: TaskApi | undefined;
 
   constructor(options: ServerOptions) {
@@ -367,6 +369,11 @@ export class Server implements SessionHost {
 
   route(message: unknown, header: ReadHeader): MessageRoute {
     return this.#state.revisions.route(message, header);
+  }
+
+  /** Ends its connections over HTTP, for a server that is one of several at an endpoint: open calls may finish within the time. */
+  async drain(graceMs: number): Promise<void> {
+    await Promise.allSettled([...this.drains].map((drain) => drain(graceMs)));
   }
 
   async close(): Promise<void> {

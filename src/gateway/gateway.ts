@@ -44,7 +44,7 @@ export class Gateway {
   readonly #held: HeldCalls;
   #config: GatewayConfig;
   #upstreams = new Map<string, Upstream>();
-  /** Upstreams that are being drained: they finish their calls and get no new ones. */
+  /** Upstreams and servers of views that are being drained: they finish their calls and get no new ones. */
   readonly #draining = new Set<Promise<void>>();
   /** By `ServedAs` as text; created when they are first used. */
   readonly #servers = new Map<string, ViewServer>();
@@ -166,7 +166,11 @@ export class Gateway {
     for (const [slug, upstream] of before) if (next.get(slug) !== upstream) this.#drain(upstream);
     this.#startEager(fresh);
     this.#updateAll();
-    for (const [key, { as }] of this.#served) if (this.#sourceOf(as) === undefined) this.#servers.delete(key);
+    for (const [key, { as, view }] of this.#served) {
+      if (this.#sourceOf(as) !== undefined) continue;
+      this.#servers.delete(key);
+      this.#untilDone(this.#end(view.server));
+    }
   }
 
   async close(): Promise<void> {
@@ -204,7 +208,11 @@ export class Gateway {
   }
 
   #drain(upstream: Upstream): void {
-    const draining = upstream.drain(this.#config.drainMs).finally(() => this.#draining.delete(draining));
+    this.#untilDone(upstream.drain(this.#config.drainMs));
+  }
+
+  #untilDone(ending: Promise<void>): void {
+    const draining = ending.finally(() => this.#draining.delete(draining));
     this.#draining.add(draining);
   }
 
@@ -234,6 +242,16 @@ export class Gateway {
     return served;
   }
 
+  /** Ends the sessions of a view or address that was removed. Its calls may finish, as those of a removed upstream. */
+  async #end(server: Server): Promise<void> {
+    try {
+      await server.drain(this.#config.drainMs);
+      await server.close();
+    } catch (error) {
+      this.#logger?.warn('the server of a view that was removed could not be closed', { error });
+    }
+  }
+
   #busOf(key: string): Bus | undefined {
     const shared = this.#options.server?.bus;
     if (shared === undefined) return undefined;
@@ -255,7 +273,7 @@ export class Gateway {
     });
     if ('upstream' in as) {
       const upstream = this.#upstreams.get(as.upstream);
-      if (upstream === undefined) return undefined;
+      if (upstream === undefined || upstream.config.disabled) return undefined;
       const upstreams = new Map([[as.upstream, upstream]]);
       const exposed = exposeServer(listed(upstream));
       return { instructions: undefined, isSingle: true, upstreams, exposed, bareNames: 'off' };

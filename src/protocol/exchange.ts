@@ -206,6 +206,9 @@ export interface SessionControl {
   end(session: OpenSession): boolean | Promise<boolean>;
 }
 
+/** Lets open calls finish within the time, then ends connections and streams. */
+export type Drain = (graceMs: number) => Promise<void>;
+
 /** What a transport observes of its server. */
 export interface CallObserver {
   ended(end: CallEnd): void;
@@ -249,6 +252,8 @@ export interface SessionHost extends Host {
   readonly store: ExpiringStore;
   /** The transports whose sessions operators can end; each adds itself. */
   readonly sessionControls: Set<SessionControl>;
+  /** Used when the server is not offered any more, while its transport goes on; each transport adds what it has open. */
+  readonly drains: Set<Drain>;
   /** Connects this process with others that serve the same sessions. */
   readonly bus?: Bus | undefined;
   /** With a bus: clients of this process have been notified of all changes up to this position. */

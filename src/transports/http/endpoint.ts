@@ -72,7 +72,7 @@ export class Endpoint {
     this.onDrain((graceMs) => own.drain(graceMs));
     this.onRevoke((match, error) => own.revoke(match, error));
     this.addRoute(options.path ?? '/mcp', own.route);
-    if (options.hosts !== undefined) this.#others = this.#otherHosts(options.hosts, sealerOf);
+    if (options.hosts !== undefined) this.#others = this.#otherHosts(own, options.hosts, sealerOf);
     const { healthPath = '/health', metricsPath, routes = [], mounts = [] } = options;
     if (metricsPath !== undefined) {
       const metrics = new HttpMetrics(host, this.state, this.sessions.active, options.monitors);
@@ -88,11 +88,11 @@ export class Endpoint {
     this.#traced = this.metrics !== undefined || this.logger.enabled('debug');
   }
 
-  #otherHosts(find: NonNullable<EndpointOptions['hosts']>, sealerOf: SealerOf): OtherHosts {
+  #otherHosts(own: McpRoute, find: NonNullable<EndpointOptions['hosts']>, sealerOf: SealerOf): OtherHosts {
     const { options, state } = this;
     const create = (host: SessionHost, path: string): McpRoute =>
       new McpRoute(host, options, state, options.sealer ?? sealerOf(host, path));
-    const others = new OtherHosts(find, create, (work) => state.logRejection(work));
+    const others = new OtherHosts(own, find, create, (work) => state.logRejection(work));
     this.onDrain((graceMs) => others.drain(graceMs));
     this.onRevoke((match, error) => others.revoke(match, error));
     return others;

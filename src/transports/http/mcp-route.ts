@@ -1,7 +1,7 @@
 // Streamable HTTP of one server at one path: its sessions, and the route that serves them.
 
 import type { WireError } from '../../protocol/errors.ts';
-import type { Principal, SessionControl, SessionHost } from '../../protocol/exchange.ts';
+import type { Drain, Principal, SessionControl, SessionHost } from '../../protocol/exchange.ts';
 import type { Sealer } from '../../protocol/ports.ts';
 import type { EndpointState } from './endpoint-state.ts';
 import type { Route } from './exchange.ts';
@@ -26,6 +26,13 @@ export class McpRoute {
     },
   };
 
+  readonly #end: Drain = async (graceMs) => {
+    await this.drain(graceMs);
+    this.stop();
+  };
+  /** It ends already: what is open may finish. */
+  isDraining = false;
+
   constructor(host: SessionHost, options: EndpointOptions, state: EndpointState, sealer: Sealer) {
     this.host = host;
     const { compat, sessions = 'required', store = host.store } = options;
@@ -43,6 +50,7 @@ export class McpRoute {
       allow: streamable.allow,
     };
     host.sessionControls.add(this.#control);
+    host.drains.add(this.#end);
   }
 
   revoke(match: (principal: Principal) => boolean, error: WireError): void {
@@ -50,13 +58,19 @@ export class McpRoute {
   }
 
   async drain(graceMs: number): Promise<void> {
-    this.host.sessionControls.delete(this.#control);
+    this.isDraining = true;
+    this.#release();
     await this.streamable.drain(graceMs);
   }
 
   /** Forgets the sessions that are in memory. */
   stop(): void {
-    this.host.sessionControls.delete(this.#control);
+    this.#release();
     this.sessions.active.stop();
+  }
+
+  #release(): void {
+    this.host.sessionControls.delete(this.#control);
+    this.host.drains.delete(this.#end);
   }
 }

@@ -10,12 +10,16 @@ export class OtherHosts {
   readonly #create: (host: SessionHost, path: string) => McpRoute;
   readonly #logRejection: (work: Promise<unknown>) => void;
   readonly #routes = new Map<string, McpRoute>();
+  readonly #own: McpRoute;
 
+  /** `own`: the route of the endpoint's server, which may have further paths. */
   constructor(
+    own: McpRoute,
     find: (path: string) => SessionHost | undefined,
     create: (host: SessionHost, path: string) => McpRoute,
     logRejection: (work: Promise<unknown>) => void,
   ) {
+    this.#own = own;
     this.#find = find;
     this.#create = create;
     this.#logRejection = logRejection;
@@ -28,9 +32,10 @@ export class OtherHosts {
     if (host !== undefined && known?.host === host) return known;
     if (known !== undefined) {
       this.#routes.delete(path);
-      this.#logRejection(known.drain(0).then(() => known.stop()));
+      if (!known.isDraining) this.#logRejection(known.drain(0).then(() => known.stop()));
     }
     if (host === undefined) return undefined;
+    if (host === this.#own.host) return this.#own;
     const route = this.#create(host, path);
     this.#routes.set(path, route);
     return route;

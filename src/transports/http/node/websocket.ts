@@ -121,7 +121,13 @@ export class WebSockets {
     }
     this.#open.add(connection);
     this.#heartbeat ??= this.#startHeartbeat();
+    const drain = async (graceMs: number): Promise<void> => {
+      await connection.channel.drain(graceMs);
+      await connection.close();
+    };
+    host.drains.add(drain);
     webSocket.on('close', () => {
+      host.drains.delete(drain);
       this.#open.delete(connection);
       if (this.#open.size === 0) this.#stopHeartbeat();
     });
