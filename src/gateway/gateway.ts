@@ -8,6 +8,7 @@ import { createConsoleLogger } from '../protocol/console-logger.ts';
 import type { Logger } from '../protocol/logger.ts';
 import { version } from '../protocol/version.ts';
 import { waitAtMost } from '../protocol/wait.ts';
+import { defaultViewName } from './config/defaults.ts';
 import type { GatewayConfig, UpstreamConfig, ViewConfig } from './config/gateway-config.ts';
 import {
   type ExposedView,
@@ -72,10 +73,15 @@ export class Gateway {
     return this.view('') as Server;
   }
 
-  /** The server of a view; undefined if there is no such view. An empty name is the default view. */
+  /** The server of a view; undefined if there is no such view. The default view is `default`, or an empty name. */
   view(name: string): Server | undefined {
-    if (this.#viewConfig(name) === undefined) return undefined;
-    return this.#serve({ view: name }).server;
+    const view = this.#viewConfig(name);
+    return view && this.#serve({ view: view.name }).server;
+  }
+
+  /** The names of all views but the default one. */
+  get viewNames(): readonly string[] {
+    return this.#config.views.map(({ name }) => name);
   }
 
   /** The server that offers a single upstream under its own names; undefined if there is no such upstream. */
@@ -219,7 +225,9 @@ export class Gateway {
   // Servers.
 
   #viewConfig(name: string): ViewConfig | undefined {
-    return name === '' ? this.#config.defaultView : this.#config.views.find((view) => view.name === name);
+    const { defaultView, views } = this.#config;
+    if (name === '') return defaultView;
+    return views.find((view) => view.name === name) ?? (name === defaultViewName ? defaultView : undefined);
   }
 
   #serve(as: ServedAs): ViewServer {

@@ -109,6 +109,7 @@ test('views have addresses of their own, which come and go with the configuratio
   const call = (path: string, name: string) => client.modern('tools/call', { name, arguments: {} }, { path });
   expect(await toolsAt('/mcp/v/small')).toBe(404);
   expect(await toolsAt('/mcp/s/two')).toEqual(['who', 'slow']);
+  expect(await toolsAt('/mcp/v/default')).toEqual(await toolsAt('/mcp'));
   const views = [view('small', { servers: ['two'], tools: { exclude: ['*__slow'] } })];
   await gateway.reload(gatewayConfig([upstream('one'), upstream('two')], { views }));
   expect(await toolsAt('/mcp/v/small')).toEqual(['two__who']);
@@ -122,6 +123,9 @@ test('views have addresses of their own, which come and go with the configuratio
   const headers = { 'Mcp-Session-Id': session, Accept: 'application/json, text/event-stream' };
   expect((await client.send({ path: '/mcp/v/small', body, headers })).status).toBe(200);
   expect((await client.send({ path: '/mcp', body, headers })).status).toBe(404);
+  // The default view has two addresses.
+  const own = { ...headers, 'Mcp-Session-Id': await client.initialize({ path: '/mcp' }) };
+  expect((await client.send({ path: '/mcp/v/default', body, headers: own })).status).toBe(200);
   await gateway.reload(gatewayConfig([upstream('one')]));
   expect(await toolsAt('/mcp/v/small')).toBe(404);
   expect(await toolsAt('/mcp/s/two')).toBe(404);

@@ -5,6 +5,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
+import { UsageError } from '../usage-error.ts';
 
 /** A request longer than this is not one of ours. */
 const maxLineChars = 1024 * 1024;
@@ -123,9 +124,16 @@ async function respond(
     if (handler === undefined) throw new Error(`unknown method ${JSON.stringify(method)}`);
     response = { result: (await handler(params)) ?? null };
   } catch (error) {
-    response = { error: (error as Error).message };
+    response = { error: (error as Error).message, isUsageError: error instanceof UsageError };
   }
   if (!socket.destroyed) socket.write(`${JSON.stringify(response)}\n`);
+}
+
+interface Response {
+  readonly result?: unknown;
+  readonly error?: string;
+  /** The person at the command line can fix it. */
+  readonly isUsageError?: boolean;
 }
 
 /** The gateway has ended, although its socket exists. */
@@ -161,9 +169,9 @@ export function askGateway(
     socket.on('close', () => end(() => reject(new GatewayGone('the connection was closed'))));
     readLines(socket, (line) =>
       end(() => {
-        const { result, error } = JSON.parse(line) as { result?: unknown; error?: string };
+        const { result, error, isUsageError } = JSON.parse(line) as Response;
         if (error === undefined) resolve(result);
-        else reject(new Error(error));
+        else reject(isUsageError === true ? new UsageError(error) : new Error(error));
       }),
     );
   });

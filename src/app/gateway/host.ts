@@ -6,6 +6,7 @@ import { createCatalogCache } from '../../gateway/catalog-cache.ts';
 import type { ConfigNote } from '../../gateway/config/decode-upstream.ts';
 import type { GatewayConfig } from '../../gateway/config/gateway-config.ts';
 import { createGateway, type Gateway, type ServedAs } from '../../gateway/index.ts';
+import type { ExposedView } from '../../gateway/names/index.ts';
 import { PinFileError, Pins } from '../../gateway/pins/index.ts';
 import type { Logger } from '../../protocol/logger.ts';
 import type { PartStatus } from '../../protocol/monitor.ts';
@@ -191,8 +192,9 @@ function serverOf(gateway: Gateway, as: ServedAs): Server {
 }
 
 function requireView(name: string | undefined, config: GatewayConfig): void {
-  if (name === undefined || config.views.some((each) => each.name === name)) return;
-  throw new UsageError(unknownView(name, config));
+  const viewNames = config.views.map((each) => each.name);
+  if (name === undefined || viewNames.includes(name)) return;
+  throw new UsageError(unknownView(name, viewNames));
 }
 
 function healthOf(gateway: Gateway): { readonly status: 'ok' | 'degraded' | 'failed'; readonly detail?: string } {
@@ -235,10 +237,8 @@ function controlHandlers(
       problem: watch.problem,
     }),
     status: () => gateway.status(),
-    tools: ({ view }: Readonly<Record<string, unknown>>) => {
-      if (typeof view !== 'string' || view === '') return toolsOf(gateway, main);
-      return toolsOf(gateway, { view: view === 'default' ? '' : view });
-    },
+    tools: ({ view }: Readonly<Record<string, unknown>>) =>
+      toolsOf(gateway, typeof view !== 'string' || view === '' ? main : { view }),
     restart: (params: Readonly<Record<string, unknown>>) => gateway.restart(nameOf(params)),
     recheck: (params: Readonly<Record<string, unknown>>) => gateway.recheckPins(nameOf(params)),
     reload: () => watch.reload(),
@@ -246,10 +246,15 @@ function controlHandlers(
 }
 
 async function toolsOf(gateway: Gateway, as: ServedAs): Promise<readonly ListedTool[]> {
+  const requireExposed = (): ExposedView => {
+    const exposed = gateway.exposed(as);
+    if (exposed === undefined) throw new UsageError(unknownView('view' in as ? as.view : '', gateway.viewNames));
+    return exposed;
+  };
+  // Before anything is waited for.
+  requireExposed();
   await gateway.readLists();
-  const exposed = gateway.exposed(as);
-  if (exposed === undefined) throw new Error(`There is no view ${JSON.stringify('view' in as ? as.view : '')}`);
-  return exposed.tools.map(({ slug, original, exposed: name, item }) => ({
+  return requireExposed().tools.map(({ slug, original, exposed: name, item }) => ({
     ...{ name, server: slug, original, title: item.title, description: item.description },
   }));
 }

@@ -2,6 +2,7 @@
 
 import { createCatalogCache } from '../../gateway/catalog-cache.ts';
 import { cleanLists } from '../../gateway/clean-lists.ts';
+import { defaultViewName } from '../../gateway/config/defaults.ts';
 import type { GatewayConfig } from '../../gateway/config/gateway-config.ts';
 import { exposeView } from '../../gateway/names/index.ts';
 import { UsageError } from '../usage-error.ts';
@@ -16,8 +17,12 @@ export function knownTools(
   dataDir: string,
   viewName: string,
 ): { readonly tools: readonly ListedTool[]; readonly unknown: readonly string[] } {
-  const view = viewName === '' ? config.defaultView : config.views.find(({ name }) => name === viewName);
-  if (view === undefined) throw new UsageError(unknownView(viewName, config));
+  const isDefault = viewName === '' || viewName === defaultViewName;
+  const view = config.views.find(({ name }) => name === viewName) ?? (isDefault ? config.defaultView : undefined);
+  if (view === undefined) {
+    const known = config.views.map(({ name }) => name);
+    throw new UsageError(unknownView(viewName, known));
+  }
   const cache = createCatalogCache(catalogFolder(dataDir));
   const unknown: string[] = [];
   const servers = config.servers.map((server) => {
@@ -33,8 +38,8 @@ export function knownTools(
   return { tools, unknown };
 }
 
-/** The message for a view that does not exist. */
-export function unknownView(name: string, { views }: Pick<GatewayConfig, 'views'>): string {
-  const known = views.map((each) => each.name).join(', ') || 'only the default view';
+/** The message for a view that does not exist. `views`: those that do, besides the default one. */
+export function unknownView(name: string, views: readonly string[]): string {
+  const known = views.length === 0 ? 'only the default view' : [...views, defaultViewName].join(', ');
   return `There is no view ${JSON.stringify(name)}; the configuration has ${known}`;
 }

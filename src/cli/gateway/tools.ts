@@ -37,7 +37,7 @@ export const run = command(
     const running = values.config === undefined ? await findGateway(values.pid) : undefined;
     const known =
       running === undefined
-        ? await stored(values.config ?? [], view === 'default' ? '' : view, out)
+        ? await stored(values.config ?? [], view, out)
         : { tools: await running.tools(view), servers: await running.status() };
     const slug = server === undefined ? undefined : findServer<NamedServer>(server, known.servers).slug;
     const tools = slug === undefined ? known.tools : known.tools.filter((tool) => tool.server === slug);

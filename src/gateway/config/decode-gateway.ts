@@ -6,7 +6,7 @@ import { canonicalJson, compileSchema, type Issue, type JsonSchema, type Validat
 import { slugOf } from '../names/index.ts';
 import { type ConfigNote, type DecodeOptions, decodeUpstream, type WrittenUpstream } from './decode-upstream.ts';
 import { decodeView } from './decode-view.ts';
-import { defaults } from './defaults.ts';
+import { defaults, defaultViewName } from './defaults.ts';
 import type { BareNames, GatewayConfig, UpstreamConfig, ViewConfig } from './gateway-config.ts';
 import { gatewaySchema, upstreamSchema } from './schema.ts';
 
@@ -124,9 +124,6 @@ interface GatewayKeys {
   readonly firstListMs?: number;
   readonly catalog?: boolean;
 }
-
-/** The name under which the view of `/mcp` can be changed. */
-const defaultViewName = 'default';
 
 async function decodeGatewayKeys(
   sources: readonly GatewaySource[],

@@ -5,6 +5,9 @@ import type { InputKind } from './gateway-config.ts';
 /** The longest time that a timer of Node.js can wait. */
 export const maxMs = 2_147_483_647;
 
+/** The name of the default view in files, commands and addresses. */
+export const defaultViewName = 'default';
+
 export const defaults = {
   start: 'lazy',
   /** Ten minutes: a server that is not used should not use memory. */

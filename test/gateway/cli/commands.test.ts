@@ -162,6 +162,30 @@ test('a socket that a killed gateway left behind is removed', async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
+test('tools of a view: an unknown one is the same error with and without a running gateway', async () => {
+  const config = writeConfig(home, {
+    mcpServers: {
+      files: serverEntry(home, 'files', [{ name: 'read' }]),
+      notes: serverEntry(home, 'notes', [{ name: 'add' }]),
+    },
+    gateway: { views: { only: { servers: ['notes'] } } },
+  });
+  const { child } = await startHttp(home, ['--config', config]);
+  const toolsOf = async (...args: string[]): Promise<string[]> =>
+    (await runJson('tools', ...args)).tools.map(({ name }: { name: string }) => name);
+  expect(await toolsOf()).toEqual(['files__read', 'notes__add']);
+  for (const more of [[], ['--config', config]]) {
+    expect(await toolsOf('--view', 'only', ...more)).toEqual(['notes__add']);
+    expect(await toolsOf('--view', 'default', ...more)).toEqual(['files__read', 'notes__add']);
+    expect(await run('tools', '--view', 'onyl', ...more)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('There is no view "onyl"; the configuration has only, default'),
+    });
+  }
+  child.kill();
+});
+
 test.skipIf(process.platform === 'win32')(
   'a gateway that does not respond is named, and does not hide the others',
   async () => {

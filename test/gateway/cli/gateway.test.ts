@@ -73,6 +73,10 @@ test('views and single servers have addresses of their own, and a view is enforc
     const result = await client.callTool('call_tool', { name: 'notes__add', arguments: { x: 1 } });
     expect(JSON.parse(textOf(result))).toMatchObject({ name: 'add', args: { x: 1 } });
   });
+  // The default view by its name: the same as the endpoint, with its sessions.
+  await using(connect(`${url}/v/default`), async (client) => {
+    expect(await toolNames(client)).toEqual(['files__read', 'files__write', 'notes__add']);
+  });
   for (const path of ['/v/none', '/s/none', '/x']) {
     const response = await fetch(`${url}${path}`, { method: 'POST', body: '{}' });
     expect(response.status).toBe(404);
