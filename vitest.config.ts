@@ -18,7 +18,7 @@ const library = [
   'test/engine/{registration,relayed-entries,rules,server,task-recovery,tasks}.test.ts',
   'test/fuzz/oracle.test.ts',
   'test/gateway/{attached,attribution,cache-hints,call-names,cancelled-input,docs,extensions,held-calls-replicas,held-calls}.test.ts',
-  'test/gateway/{clean-texts,client-files,hostile,losses,matrix,outside-calls,read-files,reload,removed-views,results,search,straight,time-limits,url-elicitation}.test.ts',
+  'test/gateway/{clean-texts,client-files,entry-files,hostile,losses,matrix,outside-calls,read-files,reload,removed-views,results,search,straight,time-limits,url-elicitation}.test.ts',
   'test/packs/{search,secure-local}.test.ts',
   'test/packs/{clipboard,reference}/profile.test.ts',
   'test/packs/data/note-stores.test.ts',

@@ -75,10 +75,11 @@ test('Windsurf: serverUrl, disabled servers and tools', async () => {
   expect(servers['tools']?.tools).toEqual({ exclude: ['delete_everything'] });
 });
 
-test('VS Code: servers, comments, trailing commas; an unknown key is only a warning', async () => {
+test('VS Code: servers, comments, trailing commas, a file of variables; an unknown key is only a warning', async () => {
   const { servers, notes } = await read('vscode.jsonc');
   expect(Object.keys(servers)).toEqual(['playwright', 'docs']);
-  expect(notes).toEqual([{ level: 'warning', text: 'playwright: unknown keys, without effect: envFile' }]);
+  expect(servers['playwright']?.entry.env).toEqual({ PLAYWRIGHT_KEY: 'secret value' });
+  expect(notes).toEqual([{ level: 'warning', text: 'playwright: unknown keys, without effect: colour' }]);
 });
 
 describe('inputs of VS Code', () => {

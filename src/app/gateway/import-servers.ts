@@ -25,8 +25,9 @@ import { makeFolder } from '../make-folder.ts';
 import { positionOf } from '../text/jsonc.ts';
 import { UsageError } from '../usage-error.ts';
 import { mapTexts, placeVariables, withAbsoluteFolder, withOwnVariables, workspaceOf } from './client-variables.ts';
+import { envFileKey, findFile, namesFile, unknownOutsideVscode } from './entry-files.ts';
 import { inputsNeededBy, variableOfInput, writtenInputs } from './inputs.ts';
-import { noteOnExtension } from './read-files.ts';
+import { noteOnExtension, onlyInVscode } from './read-files.ts';
 import { secretsIn, withSecrets } from './secrets.ts';
 
 /** The servers of a client, as the gateway reads them. */
@@ -65,9 +66,7 @@ export async function importServers(client: string, scope: Scope, named?: string
       positionOf(content.text, content.offsetOf([...section, ...path])).line;
     throw new UsageError(wrong.map((each) => `${file}:${lineOf(each)}: ${formatIssues([each])}`).join('\n'));
   }
-  const servers = Object.fromEntries(
-    taken.map((server) => [server.name, neutralEntry(server, client, workspaceOf(file, client))]),
-  );
+  const servers = Object.fromEntries(taken.map((server) => [server.name, neutralEntry(server, client, file)]));
   if (Object.keys(servers).length === 0) {
     const why =
       gateways.length === 0 ? '' : `: ${gateways.map(({ name }) => name).join(', ')} starts the gateway already`;
@@ -94,9 +93,25 @@ async function issuesOf({ name, section, written }: WrittenServer): Promise<read
   if (isDisabled(written)) return [];
   const { value } = await withSecrets(written, () => ({ ok: true, value: '' }));
   const { command, url } = decodeEntry(value);
-  const issues = isObject(value) ? valueIssues(value, [name]) : [];
+  const issues = [...(isObject(value) ? valueIssues(value, [name]) : []), ...unresolvable(name, section, value)];
   if (issues.length > 0) return issues.map((issue) => ({ ...issue, section }));
   return command || url ? [] : [{ section, path: [name], message: 'needs a command or a url' }];
+}
+
+/** References that would not be replaced in the file for the gateway. */
+function unresolvable(name: string, section: readonly string[], written: unknown): Issue[] {
+  const issues: Issue[] = [];
+  mapTexts(written, (text) => {
+    for (const form of unknownOutsideVscode(text, section)) issues.push({ path: [name], message: onlyInVscode(form) });
+    if (section[0] === 'mcp' && namesFile(text)) {
+      issues.push({
+        path: [name],
+        message: `${text} is replaced in files of opencode only; write { "secret": "name" }`,
+      });
+    }
+    return text;
+  });
+  return issues;
 }
 
 /** Whether an entry starts `mooring gateway` with the servers of files. With a command or URL it is a server like any other. */
@@ -111,7 +126,8 @@ function isGateway({ written }: WrittenServer): boolean {
 const program = /(^|[/\\])(mooring(@[^/\\]*|\.cmd)?|cli\.js)$/;
 
 /** The entry in a form that depends neither on the client nor on the place of its file. */
-function neutralEntry({ written, section }: WrittenServer, client: string, workspace: string): unknown {
+function neutralEntry({ written, section }: WrittenServer, client: string, file: string): unknown {
+  const workspace = workspaceOf(file, client);
   const place = placeVariables(workspace);
   const inPlace = mapTexts(written, (text) =>
     withOwnVariables(text, { client, section }).replace(
@@ -134,13 +150,20 @@ function neutralEntry({ written, section }: WrittenServer, client: string, works
   // opencode has types of its own.
   const { type, ...rest } = entry;
   const known = type === 'local' || type === 'remote' ? undefined : type;
+  const envFile = isObject(moved) && rest.command !== undefined ? moved[envFileKey] : undefined;
   return {
     ...(known === undefined ? {} : { type: known }),
     ...rest,
     ...withSecretsKept(moved, rest),
+    ...(typeof envFile !== 'string' ? {} : { [envFileKey]: withFullPath(envFile, [dirname(file), workspace]) }),
     ...(isDisabled(moved) ? { disabled: true } : {}),
     ...(Object.keys(options).length === 0 ? {} : { mooring: options }),
   };
+}
+
+/** A path that does not depend on the place of the file. One that begins with a variable does not, either. */
+function withFullPath(path: string, folders: readonly string[]): string {
+  return path.startsWith('${') ? path : findFile(path, folders);
 }
 
 /** Variables and headers with the secrets that they name, which are looked up when the gateway starts. */

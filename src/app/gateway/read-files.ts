@@ -1,6 +1,6 @@
 // Reads the configuration files of a gateway: those of any client, and mooring.json. Every error has its file and line.
 
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import {
   type ConfigIssue,
   type DecodedGateway,
@@ -35,6 +35,7 @@ import {
   withOwnVariables,
   workspaceOf,
 } from './client-variables.ts';
+import { unknownOutsideVscode, type WithFiles, withEnvFile, withFileValues } from './entry-files.ts';
 import { type Inputs, inputsIn, inputsNeededBy, replaceInputs } from './inputs.ts';
 import { secretsIn, withSecrets } from './secrets.ts';
 
@@ -114,7 +115,7 @@ async function readOne(
     const expanded = expandServer(server, { variables, client, workspace, place, notes }, wrong);
     const complete = isDisabled(expanded)
       ? expanded
-      : await withValues(server, expanded, { data, inputs, place, notes }, wrong);
+      : await withValues(server, expanded, { data, inputs, place, notes, workspace }, wrong);
     written.push({ name: server.name, written: complete, client, folder: workspace });
   }
   const gateway = expandVariables(data['gateway'], env);
@@ -186,6 +187,11 @@ function expandServer(
     for (const { name: variable, path } of unset) {
       wrong.push(`${at(place, [...section, name, ...path])}: ${name}: ${unsetVariable(variable)}`);
     }
+    walkTexts(written, [], (text, path) => {
+      for (const form of unknownOutsideVscode(text, section)) {
+        wrong.push(`${at(place, [...section, name, ...path])}: ${name}: ${onlyInVscode(form)}`);
+      }
+    });
   }
   return withAbsoluteFolder(value, workspace);
 }
@@ -195,18 +201,26 @@ interface InputExpansion {
   readonly inputs: Inputs | undefined;
   readonly place: Place;
   readonly notes: ConfigNote[];
+  readonly workspace: string;
 }
 
-/** The entry with the values of its inputs and secrets. */
+/** The entry with the values of its inputs and secrets, and of the files that it names. */
 async function withValues(
   server: WrittenServer,
   expanded: unknown,
   context: InputExpansion,
   wrong: string[],
 ): Promise<unknown> {
-  const { inputs, place, notes } = context;
-  const written = await withInputs(server, expanded, context, wrong);
+  const { inputs, place, notes, workspace } = context;
   const { name, section } = server;
+  const folders = [...new Set([dirname(place.file), workspace])];
+  const take = ({ value, problems, notes: found = [] }: WithFiles): unknown => {
+    for (const { path, why } of problems) wrong.push(`${at(place, [...section, name, ...path])}: ${name}: ${why}`);
+    notes.push(...found);
+    return value;
+  };
+  const given = section[0] === 'mcp' ? take(withFileValues(expanded, folders)) : expanded;
+  const written = await withInputs(server, given, context, wrong);
   const needed = new Set(secretsIn(written).map((each) => each.name));
   if (inputs === undefined && needed.size > 0) {
     notes.push({ level: 'info', text: `${name}: needs the secrets ${[...needed].join(', ')} when it is served` });
@@ -216,7 +230,8 @@ async function withValues(
     (secret) => inputs?.findSecret(secret) ?? { ok: true, value: `\${secret:${secret}}` },
   );
   for (const { path, why } of missing) wrong.push(`${at(place, [...section, name, ...path])}: ${name}: ${why}`);
-  return value;
+  // Last: what looks like an input or a variable in it is not replaced.
+  return take(withEnvFile(name, value, folders));
 }
 
 /** The entry with the values of its inputs. */
@@ -247,6 +262,11 @@ async function withInputs(
 
 function unsetVariable(name: string): string {
   return `needs the environment variable ${name}, which is not set; set it, write \${${name}:-default}, or disable the server`;
+}
+
+/** The message about a reference to a setting or command of VS Code. */
+export function onlyInVscode(form: string): string {
+  return `${form} cannot be resolved outside of VS Code; write the value here, or \${env:NAME} for a variable`;
 }
 
 /** The entry with the headers that Codex takes from variables, which are replaced with the others. */

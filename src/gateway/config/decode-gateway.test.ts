@@ -172,3 +172,9 @@ test('client credentials need a client and a secret or key, and only servers wit
     'a.mooring.auth.extraParams: cannot contain state',
   );
 });
+
+test('a file of variables is an error where no file is read: its variables would be missing', async () => {
+  const issues = await issuesOf({ one: { command: 'x', envFile: '.env' } });
+  expect(issues).toContain('is read only for configuration files');
+  await decode({ far: { url: 'https://example.com/mcp', envFile: '.env' } });
+});

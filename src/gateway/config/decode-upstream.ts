@@ -133,6 +133,10 @@ function entryIssues(name: string, written: unknown, { type, command, url }: Ser
   if (command !== undefined && command !== '' && url !== undefined) {
     return [{ path: [name], message: 'has both a command and a url; remove one' }];
   }
+  // What reads a file replaces it by its variables.
+  if (command !== undefined && typeof written['envFile'] === 'string') {
+    return [{ path: [name, 'envFile'], message: 'is read only for configuration files; put the variables into env' }];
+  }
   if (command !== undefined && command !== '') return [];
   if (url === undefined) return [{ path: [name], message: `needs a command or a url${keysOf(written)}` }];
   if (!URL.canParse(url) || !/^(https?|wss?):$/.test(new URL(url).protocol)) {

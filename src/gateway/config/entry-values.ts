@@ -24,7 +24,7 @@ export function valueIssues(written: Readonly<Record<string, unknown>>, path: re
   // Older versions of Zed: { "command": { "path", "args", "env" } }.
   const nested = isObject(command) ? command : {};
   return [
-    ...['url', 'httpUrl', 'serverUrl', 'cwd', 'workingDirectory', 'type', 'transport'].flatMap((key) =>
+    ...['url', 'httpUrl', 'serverUrl', 'cwd', 'workingDirectory', 'type', 'transport', 'envFile'].flatMap((key) =>
       written[key] === undefined || written[key] === null || typeof written[key] === 'string'
         ? []
         : [{ path: [...path, key], message: `must be a string, not ${kindOf(written[key])}` }],

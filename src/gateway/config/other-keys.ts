@@ -9,7 +9,7 @@ import { filterKeys } from './entry-values.ts';
 const used: readonly string[] = [
   ...['command', 'args', 'env', 'environment', 'cwd', 'workingDirectory'],
   ...['url', 'httpUrl', 'serverUrl', 'type', 'transport', 'headers', 'http_headers', 'bearer_token_env_var'],
-  ...['env_http_headers', 'env_vars'],
+  ...['env_http_headers', 'env_vars', 'envFile'],
   ...['disabled', 'enabled', 'mooring', 'timeout', 'tool_timeout_sec'],
   ...filterKeys,
 ];

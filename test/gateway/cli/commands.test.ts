@@ -64,6 +64,29 @@ test('secrets in arguments and URLs are neither in check, nor in status, nor in 
   child.kill();
 });
 
+test('variables of a file reach the server; neither check nor callers see their values', async () => {
+  const secret = 'S3CRET-value';
+  writeFileSync(home.file('some.env'), `export FROM_FILE="${secret}"\n`, { mode: 0o600 });
+  const failing = { command: process.execPath, args: ['-e', 'console.error(process.env.FROM_FILE); process.exit(3)'] };
+  const config = writeConfig(home, {
+    mcpServers: {
+      files: serverEntry(home, 'files', [{ name: 'env' }], { envFile: 'some.env' }),
+      failing: { ...failing, envFile: 'some.env', mooring: { restart: { tries: 1 } } },
+    },
+  });
+  expect((await runJson('check', '--config', config)).servers[0]).toMatchObject({ variables: ['FROM_FILE'] });
+  expect((await run('check', '--config', config)).stdout).not.toContain(secret);
+  const { url, child } = await startHttp(home, ['--config', config]);
+  const client = await connect(url);
+  expect(JSON.parse(textOf(await client.callTool('files__env', {})))).toContain('FROM_FILE');
+  const single = await connect(`${url}/s/failing`);
+  const error = await single.listTools().catch(String);
+  expect(error).toContain('[hidden]');
+  expect(error).not.toContain(secret);
+  await Promise.all([client.close(), single.close()]);
+  child.kill();
+});
+
 test('status, tools and restart ask the running gateway', async () => {
   const config = writeConfig(home, {
     mcpServers: {

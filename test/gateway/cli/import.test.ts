@@ -95,15 +95,42 @@ test('Zed: a server of an extension stays in Zed', async () => {
 
 test('keys that do not come along are reported', async () => {
   writeClient('.cursor/mcp.json', {
-    mcpServers: { files: { command: 'files', envFile: '.env', alwaysAllow: ['read'] } },
+    mcpServers: { files: { command: 'files', colour: 'red', alwaysAllow: ['read'] } },
   });
   const { code, stdout, stderr } = await run('import', '--from', 'cursor');
   expect({ code, servers: JSON.parse(stdout).mcpServers }).toEqual({
     code: 0,
     servers: { files: { command: 'files' } },
   });
-  expect(stderr).toContain('files: unknown keys, without effect: envFile');
+  expect(stderr).toContain('files: unknown keys, without effect: colour');
   expect(stderr).toContain('files: keys of other clients, without effect here: alwaysAllow');
+});
+
+test('files of variables are read where they are; references that only the client can resolve are errors', async () => {
+  const file = writeClient('.cursor/mcp.json', {
+    mcpServers: {
+      near: { command: 'files', envFile: 'near.env' },
+      variable: { command: 'files', envFile: `\${SECRETS}/x.env` },
+      workspace: { command: 'files', envFile: `\${workspaceFolder}/.env` },
+    },
+  });
+  const folder = dirname(file);
+  const { code, stdout } = await run('import', '--from', 'cursor');
+  expect({ code, servers: JSON.parse(stdout).mcpServers }).toEqual({
+    code: 0,
+    servers: {
+      near: { command: 'files', envFile: join(folder, 'near.env') },
+      variable: { command: 'files', envFile: `\${SECRETS}/x.env` },
+      workspace: { command: 'files', envFile: join(dirname(folder), '.env') },
+    },
+  });
+  const key = `\${config:files.key}`;
+  writeClient('.config/Code/User/mcp.json', { servers: { files: { command: 'files', env: { KEY: key } } } });
+  expect(await run('import', '--from', 'vscode')).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining(`${key} cannot be resolved outside of VS Code`),
+  });
 });
 
 test('VS Code goes on asking for the inputs of the servers that the gateway starts', async () => {
