@@ -1,77 +1,28 @@
-// The tools, resources, templates and prompts of a server. Checks what is registered, holds it in order, and reports when a
-// list changes. It does not know the caller; features/ do.
+// The tools, resources, templates and prompts of a server. Holds what is registered in order, and reports when a list
+// changes. It does not know the caller; features/ do.
 
 import type { Principal } from '../protocol/exchange.ts';
-import type { Prompt, Resource, ResourceTemplate, Tool } from '../protocol/model.ts';
-import { type HeaderParam, headerParams } from '../protocol/revisions/index.ts';
-import { type CompiledSchema, compileSchema, type SchemaInput } from '../schema/index.ts';
-import { metaWithUi } from './apps.ts';
+import {
+  type CatalogEntry,
+  type CatalogKind,
+  type Entries,
+  isVisible,
+  type OwnedEntries,
+  type PromptEntry,
+  type ResourceEntry,
+  type TemplateEntry,
+  type ToolEntry,
+} from './catalog-entry.ts';
 import type {
   PromptDefinition,
   ResourceDefinition,
   ResourceTemplateDefinition,
   ToolDefinition,
 } from './definitions.ts';
-import type { CatalogKind, Visibility } from './ports.ts';
-import { type ResolvedTaskOptions, resolveTaskOptions } from './tasks/task-options.ts';
-import { UriTemplate } from './uri-template.ts';
-
-export type { CatalogKind } from './ports.ts';
-
-/** An item of a list: what clients see, and who may see it. */
-export interface CatalogEntry<Item> {
-  /** What clients see; created when first listed, since converting schemas may be slow. */
-  describe(): Item;
-  readonly key: string;
-  readonly visible: ((principal: Principal | undefined) => boolean) | undefined;
-  /** False: it can be used, but is not in its list. */
-  readonly listed?: boolean | undefined;
-  /** It is another server's: arguments and results are passed on as they are. */
-  readonly relayed?: boolean;
-  /** The name of that server. */
-  readonly upstream?: string | undefined;
-}
-
-export interface ToolEntry extends CatalogEntry<Tool> {
-  readonly definition: ToolDefinition;
-  readonly input: CompiledSchema;
-  readonly output: CompiledSchema | undefined;
-  /** How it runs as a task; undefined: never. */
-  readonly task: ResolvedTaskOptions | undefined;
-  /** Arguments that are mirrored in headers, on transports that have headers. */
-  headerParams(): readonly HeaderParam[];
-}
-
-export interface ResourceEntry extends CatalogEntry<Resource> {
-  readonly definition: ResourceDefinition;
-}
-
-export interface TemplateEntry extends CatalogEntry<ResourceTemplate> {
-  readonly definition: ResourceTemplateDefinition;
-  readonly template: Pick<UriTemplate, 'match' | 'names'>;
-}
-
-export interface PromptEntry extends CatalogEntry<Prompt> {
-  readonly definition: PromptDefinition;
-}
+import { promptEntry, resourceEntry, templateEntry, toolEntry } from './new-entries.ts';
+import type { Visibility } from './ports.ts';
 
 type VisibleTo = (principal: Principal | undefined) => boolean;
-
-/** Whether a principal may see and use an item. */
-export function isVisible(entry: CatalogEntry<unknown>, principal: Principal | undefined): boolean {
-  return entry.visible === undefined || entry.visible(principal);
-}
-
-/** The kind of entry in each list. */
-export interface Entries {
-  readonly tools: ToolEntry;
-  readonly resources: ResourceEntry;
-  readonly resourceTemplates: TemplateEntry;
-  readonly prompts: PromptEntry;
-}
-
-/** All entries of one owner. */
-export type OwnedEntries = { readonly [K in CatalogKind]?: readonly Entries[K][] };
 
 /** Is notified of what is registered and removed. If `added` throws, the entry is not registered. */
 export interface CatalogFollower {
@@ -79,8 +30,6 @@ export interface CatalogFollower {
   /** May be called for an entry whose `added` failed. */
   removed(entry: Entries[CatalogKind]): void;
 }
-
-const noArguments = { type: 'object', additionalProperties: false } as const;
 
 export class Catalog {
   readonly #entries: { readonly [K in CatalogKind]: Map<string, Entries[K]> } = {
@@ -197,88 +146,22 @@ export class Catalog {
   }
 
   addTool(name: string, definition: ToolDefinition): () => void {
-    requireName('tool', name);
-    requireFunction('tool', name, 'run', definition?.run);
-    const where = `tool ${JSON.stringify(name)}`;
-    const input = compileSchema((definition.input ?? noArguments) as SchemaInput, {
-      direction: 'input',
-      root: 'object',
-      where: `${where}, input`,
-    });
-    const output =
-      definition.output &&
-      compileSchema(definition.output, { direction: 'output', root: 'any', where: `${where}, output` });
-    const task = resolveTaskOptions(where, definition.task);
-    const { ui } = definition;
-    const meta =
-      ui === undefined ? definition._meta : metaWithUi(where, ui, definition._meta, (uri) => this.resources.has(uri));
-    let mirrored: readonly HeaderParam[] | undefined;
-    let described: Tool | undefined;
-    const mirror = (): readonly HeaderParam[] => {
-      const found = headerParams(input.json);
-      if (typeof found === 'string') throw new TypeError(`${where}: ${found}`);
-      return found;
-    };
-    // Plain schemas need no conversion, so an invalid header annotation can be reported at registration.
-    if (definition.input !== undefined && !('~standard' in definition.input)) mirrored = mirror();
-    return this.add('tools', {
-      key: name,
-      visible: definition.visible,
-      definition,
-      input,
-      output,
-      task,
-      headerParams: () => (mirrored ??= mirror()),
-      describe: () =>
-        (described ??= clean({
-          name,
-          title: definition.title,
-          description: definition.description,
-          icons: definition.icons,
-          inputSchema: input.json,
-          outputSchema: output?.json,
-          annotations: definition.annotations,
-          execution: task && { taskSupport: task.support },
-          _meta: meta,
-        })),
-    });
+    return this.add(
+      'tools',
+      toolEntry(name, definition, (uri) => this.resources.has(uri)),
+    );
   }
 
   addResource(uri: string, definition: ResourceDefinition): () => void {
-    requireUri(uri);
-    requireName('resource', definition.name);
-    requireFunction('resource', uri, 'read', definition.read);
-    const { name, title, description, icons, mimeType, size, annotations, _meta, visible, listed } = definition;
-    const item = clean({ uri, name, title, description, icons, mimeType, size, annotations, _meta });
-    return this.add('resources', { key: uri, visible, listed, definition, describe: () => item });
+    return this.add('resources', resourceEntry(uri, definition));
   }
 
   addTemplate(uriTemplate: string, definition: ResourceTemplateDefinition): () => void {
-    const template = new UriTemplate(uriTemplate);
-    requireName('resource template', definition.name);
-    requireFunction('resource template', uriTemplate, 'read', definition.read);
-    const { name, title, description, icons, mimeType, annotations, _meta, complete, visible } = definition;
-    for (const variable of Object.keys(complete ?? {})) {
-      if (!template.names.includes(variable)) {
-        throw new TypeError(
-          `Resource template ${uriTemplate} has a completer for ${variable}, which is not one of ${template.names.join(', ')}`,
-        );
-      }
-    }
-    const item = clean({ uriTemplate, name, title, description, icons, mimeType, annotations, _meta });
-    return this.add('resourceTemplates', { key: uriTemplate, visible, definition, template, describe: () => item });
+    return this.add('resourceTemplates', templateEntry(uriTemplate, definition));
   }
 
   addPrompt(name: string, definition: PromptDefinition): () => void {
-    requireName('prompt', name);
-    requireFunction('prompt', name, 'get', definition?.get);
-    const { title, description, icons, _meta, args = {}, visible } = definition;
-    const described = Object.entries(args).map(([argument, each]) =>
-      clean({ name: argument, title: each.title, description: each.description, required: each.required }),
-    );
-    const listed = described.length === 0 ? undefined : described;
-    const item = clean({ name, title, description, icons, arguments: listed, _meta });
-    return this.add('prompts', { key: name, visible, definition, describe: () => item });
+    return this.add('prompts', promptEntry(name, definition));
   }
 
   /**
@@ -359,27 +242,3 @@ const kindNames: Readonly<Record<CatalogKind, string>> = {
   resourceTemplates: 'Resource template',
   prompts: 'Prompt',
 };
-
-/** Removes undefined members, so that an item has exactly the given fields. */
-function clean<T extends object>(item: T): T {
-  for (const key of Object.keys(item) as (keyof T)[]) if (item[key] === undefined) delete item[key];
-  return item;
-}
-
-function requireName(what: string, name: unknown): void {
-  if (typeof name !== 'string' || name === '') throw new TypeError(`A ${what} needs a name: a non-empty string`);
-}
-
-function requireFunction(what: string, name: string, field: string, value: unknown): void {
-  if (typeof value !== 'function') {
-    throw new TypeError(
-      `${what[0]?.toUpperCase()}${what.slice(1)} ${JSON.stringify(name)} needs a function "${field}"`,
-    );
-  }
-}
-
-function requireUri(uri: string): void {
-  if (!/^[A-Za-z][A-Za-z0-9+.-]*:./.test(uri)) {
-    throw new TypeError(`Resource ${JSON.stringify(uri)} needs an absolute URI such as "server://counter"`);
-  }
-}

@@ -20,7 +20,8 @@ import type {
 } from '../protocol/model.ts';
 import type { Codec, ServerRevisions } from '../protocol/revisions/index.ts';
 import type { NotifiedClient } from './audience.ts';
-import type { Catalog, ToolEntry } from './catalog.ts';
+import type { Catalog } from './catalog.ts';
+import type { ToolEntry } from './catalog-entry.ts';
 import type { AnnouncedChange, Changes } from './changes.ts';
 import type { SessionClient } from './context.ts';
 import type { InputRequest } from './input-requests/input-request.ts';

@@ -7,7 +7,8 @@ import type { Principal } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import type { CacheHint } from '../protocol/model.ts';
 import type { Codec, ListItemTypes } from '../protocol/revisions/index.ts';
-import { type Catalog, type CatalogEntry, type CatalogKind, type Entries, isVisible } from './catalog.ts';
+import type { Catalog } from './catalog.ts';
+import { type CatalogEntry, type CatalogKind, type Entries, isVisible } from './catalog-entry.ts';
 import type { Limits } from './limits.ts';
 import { principalKey, type RequestInfo, type Sealer } from './ports.ts';
 

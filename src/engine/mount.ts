@@ -3,7 +3,8 @@
 
 import type { Principal } from '../protocol/exchange.ts';
 import type { Resource } from '../protocol/model.ts';
-import type { Catalog, CatalogFollower, Entries, TemplateEntry } from './catalog.ts';
+import type { Catalog, CatalogFollower } from './catalog.ts';
+import type { Entries, TemplateEntry } from './catalog-entry.ts';
 import type { ResourceTemplateDefinition } from './definitions.ts';
 
 export interface MountOptions {

@@ -1,7 +1,7 @@
 // What may go wrong with what is registered, for the log of its author.
 
 import type { Logger } from '../protocol/logger.ts';
-import type { ToolEntry } from './catalog.ts';
+import type { ToolEntry } from './catalog-entry.ts';
 import type {
   AppDefinition,
   PromptDefinition,

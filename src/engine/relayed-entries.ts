@@ -4,7 +4,7 @@
 import type { CacheHint, Prompt, Resource, ResourceTemplate, Tool } from '../protocol/model.ts';
 import { type HeaderParam, headerParams } from '../protocol/revisions/index.ts';
 import type { CompiledSchema, JsonSchema, Validator } from '../schema/index.ts';
-import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './catalog.ts';
+import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './catalog-entry.ts';
 import type { Completer, PromptDefinition, ResourceTemplateDefinition, ToolDefinition } from './definitions.ts';
 import { resolveTaskOptions } from './tasks/task-options.ts';
 import { UriTemplate } from './uri-template.ts';

@@ -12,7 +12,8 @@ import { type ChangeNotification, type Codec, ServerRevisions } from '../protoco
 import type { Rules } from '../protocol/rules.ts';
 import { type AudienceTest, audienceKeys, audienceTest, type ChangeAudience, type NotifiedClient } from './audience.ts';
 import { CallTimeout } from './call-timeout.ts';
-import { Catalog, type CatalogKind } from './catalog.ts';
+import { Catalog } from './catalog.ts';
+import type { CatalogKind } from './catalog-entry.ts';
 import { type AnnouncedChange, Changes, type ListKind } from './changes.ts';
 import type { Context } from './context.ts';
 import type { Call, CallServer, Feature } from './contract.ts';

@@ -24,7 +24,7 @@ import type { SchemaInput } from '../schema/index.ts';
 import { appResource } from './apps.ts';
 import type { ChangeAudience } from './audience.ts';
 import { createDetachedCall } from './call.ts';
-import type { OwnedEntries } from './catalog.ts';
+import type { OwnedEntries } from './catalog-entry.ts';
 import { EngineChannel } from './channel.ts';
 import type { Context } from './context.ts';
 import type { Feature } from './contract.ts';

@@ -1,7 +1,7 @@
 // A gateway: many servers behind one. It owns the upstreams and the servers of the views, and keeps both in step with the
 // configuration.
 
-import type { CatalogEntry } from '../engine/catalog.ts';
+import type { CatalogEntry } from '../engine/catalog-entry.ts';
 import type { Bus } from '../engine/ports.ts';
 import type { Server } from '../engine/server.ts';
 import { createConsoleLogger } from '../protocol/console-logger.ts';

@@ -5,7 +5,7 @@ import { wireErrors } from '../../protocol/errors.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import { checkParamHeaders } from '../../protocol/revisions/index.ts';
 import { formatIssues, type Issue, type Validation } from '../../schema/index.ts';
-import type { ToolEntry } from '../catalog.ts';
+import type { ToolEntry } from '../catalog-entry.ts';
 import type { Call, Feature } from '../contract.ts';
 import { HandlerReturn, InputRequired } from '../input-requests/input-required.ts';
 import { resumeFromState } from '../input-requests/load.ts';

@@ -4,7 +4,7 @@ import { toBase64Url } from '../../protocol/base64url.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { CacheHint, ReadResult, Resource, ResourceContents } from '../../protocol/model.ts';
-import type { TemplateEntry } from '../catalog.ts';
+import type { TemplateEntry } from '../catalog-entry.ts';
 import type { Call, Feature } from '../contract.ts';
 import type { ReadReturn } from '../definitions.ts';
 import { resumeFromState } from '../input-requests/load.ts';

@@ -7,7 +7,7 @@ import type { ToolResult } from '../../protocol/model.ts';
 import type { ToolFailure } from '../../protocol/rules.ts';
 import { UserError } from '../../protocol/user-error.ts';
 import { CallTimeout } from '../call-timeout.ts';
-import type { ToolEntry } from '../catalog.ts';
+import type { ToolEntry } from '../catalog-entry.ts';
 import type { Call, Feature } from '../contract.ts';
 import { InputRequestError } from '../input-requests/input-request-error.ts';
 import { logFailure } from '../log-failure.ts';

@@ -7,7 +7,7 @@ import { isObject } from '../../protocol/json-rpc.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import { declaresTasks } from '../../protocol/revisions/index.ts';
 import { requiredForTasks } from '../../protocol/revisions/tasks.ts';
-import type { ToolEntry } from '../catalog.ts';
+import type { ToolEntry } from '../catalog-entry.ts';
 import type { Call } from '../contract.ts';
 import { toolFailure } from '../features/tool-outcome.ts';
 import { InlineRun } from './inline-run.ts';

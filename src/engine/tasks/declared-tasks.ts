@@ -3,7 +3,7 @@
 import type { Peer } from '../../protocol/exchange.ts';
 import type { Capabilities } from '../../protocol/model.ts';
 import { principalKey } from '../../protocol/principal.ts';
-import { isVisible } from '../catalog.ts';
+import { isVisible } from '../catalog-entry.ts';
 import type { CallServer } from '../contract.ts';
 
 /**

@@ -4,7 +4,8 @@
 import type { Tool, ToolResult } from '../../protocol/model.ts';
 import { declaresTasks, eitherSchema } from '../../protocol/revisions/index.ts';
 import { callOf } from '../call-context.ts';
-import type { Catalog, ToolEntry } from '../catalog.ts';
+import type { Catalog } from '../catalog.ts';
+import type { ToolEntry } from '../catalog-entry.ts';
 import type { Context } from '../context.ts';
 import type { Call } from '../contract.ts';
 import type { ToolDefinition } from '../definitions.ts';

@@ -6,7 +6,7 @@ import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { Json, ToolResult } from '../../protocol/model.ts';
 import { compileSchema, formatIssues, type SchemaInput } from '../../schema/index.ts';
-import type { ToolEntry } from '../catalog.ts';
+import type { ToolEntry } from '../catalog-entry.ts';
 import type { Call } from '../contract.ts';
 import { defaultWaitMs, type FacadeTool, maxWaitMs } from './facade-tools.ts';
 import { isOpen } from './task-record.ts';

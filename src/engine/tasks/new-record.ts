@@ -4,7 +4,7 @@ import { toBase64Url } from '../../protocol/base64url.ts';
 import type { Principal } from '../../protocol/exchange.ts';
 import type { Json, Meta } from '../../protocol/model.ts';
 import { canonicalJson } from '../../schema/index.ts';
-import type { ToolEntry } from '../catalog.ts';
+import type { ToolEntry } from '../catalog-entry.ts';
 import type { Call, RecordedInput, TaskTimes } from '../contract.ts';
 import { digestOf } from '../sealer.ts';
 import type { ResolvedTaskOptions, TaskLimits } from './task-options.ts';

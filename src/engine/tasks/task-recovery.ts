@@ -8,7 +8,7 @@ import { metaKeys } from '../../protocol/meta.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { Json } from '../../protocol/model.ts';
 import type { Codec } from '../../protocol/revisions/index.ts';
-import { isVisible, type ToolEntry } from '../catalog.ts';
+import { isVisible, type ToolEntry } from '../catalog-entry.ts';
 import type { Call, CallServer } from '../contract.ts';
 import { toToolResult } from '../features/tool-result.ts';
 import type { TaskEvent } from '../ports.ts';

@@ -4,7 +4,7 @@
 import { callerKey } from '../../protocol/caller-budget.ts';
 import type { WireError } from '../../protocol/errors.ts';
 import type { LogLevel, ToolResult } from '../../protocol/model.ts';
-import type { ToolEntry } from '../catalog.ts';
+import type { ToolEntry } from '../catalog-entry.ts';
 import type { Call, CallTask, RecordedInput, TaskTimes } from '../contract.ts';
 import type { InputRequest } from '../input-requests/input-request.ts';
 import { ExternalWork } from './external-work.ts';

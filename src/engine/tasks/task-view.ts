@@ -2,7 +2,7 @@
 
 import type { ToolResult } from '../../protocol/model.ts';
 import type { EncodedOutcome, TaskView } from '../../protocol/revisions/tasks.ts';
-import type { ToolEntry } from '../catalog.ts';
+import type { ToolEntry } from '../catalog-entry.ts';
 import { isOpen } from './task-record.ts';
 import type { TaskOutcome, TaskRecord } from './task-store.ts';
 

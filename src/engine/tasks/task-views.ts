@@ -2,7 +2,7 @@
 
 import type { Codec } from '../../protocol/revisions/index.ts';
 import type { TaskView } from '../../protocol/revisions/tasks.ts';
-import type { ToolEntry } from '../catalog.ts';
+import type { ToolEntry } from '../catalog-entry.ts';
 import { PollIntervals, type PollLimits } from './poll-intervals.ts';
 import { PolledTexts } from './polled-texts.ts';
 import type { TaskRecord } from './task-store.ts';

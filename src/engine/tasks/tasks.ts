@@ -7,7 +7,7 @@ import type { Peer } from '../../protocol/exchange.ts';
 import type { JsonRpcResponse } from '../../protocol/json-rpc.ts';
 import type { Json, LogLevel, ToolResult } from '../../protocol/model.ts';
 import { encodeCreatedTask, type TaskView } from '../../protocol/revisions/tasks.ts';
-import type { ToolEntry } from '../catalog.ts';
+import type { ToolEntry } from '../catalog-entry.ts';
 import type { Call, CallChannel, CallServer, LoadedTasks, RecordedInput, TaskTimes } from '../contract.ts';
 import type { Bus } from '../ports.ts';
 import { admit } from './admission.ts';
