@@ -2,6 +2,7 @@
 // `console`.
 
 import { connect, inMemory } from '../client/index.ts';
+import type { ToolEntry } from '../engine/catalog-entry.ts';
 import type { Server } from '../engine/server.ts';
 import { appHostCapabilities } from '../protocol/apps.ts';
 import { formatIssues, type Validator } from '../schema/index.ts';
@@ -72,7 +73,7 @@ export class ServerSource implements ConsoleSource {
       connect: (settings) =>
         connect(inMemory(server, peer), { client, eraCache: false, capabilities: appHostCapabilities, ...settings }),
       isOwn: (entry) => this.feed.peers.get(entry.peer)?.info.principal === consolePrincipal.id,
-      outputIssues: (tool, content) => issuesOf(server.catalog.tools.get(tool)?.output?.validator, content),
+      outputIssues: (tool, content) => issuesOf(this.#tools.get(tool)?.output?.validator, content),
     });
   }
 
@@ -95,14 +96,14 @@ export class ServerSource implements ConsoleSource {
 
   async validate({ tool, schema, argumentsText }: ValidateRequest): Promise<Validated> {
     if (schema !== undefined) return validateArguments(validatorOf(schema), argumentsText);
-    const entry = this.#server.catalog.tools.get(tool ?? '');
+    const entry = this.#tools.get(tool ?? '');
     if (entry === undefined) throw new ConsoleError(404, 'tool', `There is no tool ${JSON.stringify(tool)}`);
     return validateArguments(entry.input.validator, argumentsText);
   }
 
   /** Undefined while no tool can run as a task. */
   get tasks(): ConsoleSource['tasks'] {
-    for (const { task } of this.#server.catalog.tools.values()) if (task !== undefined) return () => this.#listTasks();
+    for (const { task } of this.#tools.values()) if (task !== undefined) return () => this.#listTasks();
     return undefined;
   }
 
@@ -147,9 +148,20 @@ export class ServerSource implements ConsoleSource {
     return tasks.map((record) => taskRow(record, this.feed.capture));
   }
 
+  /** As the console sees them. */
+  get #tools(): ReadonlyMap<string, ToolEntry> {
+    return this.#server.catalogOf({ principal: consolePrincipal, session: undefined }).tools;
+  }
+
+  /** For callers that see different tools under one name, what is secret in any of them. */
   #secretArguments(tool: string): ReadonlySet<string> | undefined {
-    const entry = this.#server.catalog.tools.get(tool);
+    const [entry, ...others] = this.#server.entriesNamed('tools', tool);
     if (entry === undefined) return undefined;
+    if (others.length > 0) return new Set([entry, ...others].flatMap((each) => [...this.#secretsOf(each)]));
+    return this.#secretsOf(entry);
+  }
+
+  #secretsOf(entry: ToolEntry): ReadonlySet<string> {
     let names = this.#secrets.get(entry);
     if (names === undefined) {
       names = secretProperties(entry.input.json);

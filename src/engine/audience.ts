@@ -6,6 +6,7 @@ import type { Principal } from '../protocol/exchange.ts';
 import type { Capabilities } from '../protocol/model.ts';
 import { principalKey } from '../protocol/principal.ts';
 import type { Codec } from '../protocol/revisions/index.ts';
+import type { Caller } from './caller.ts';
 
 /**
  * Who is notified of a change: one caller, several callers (`undefined`: those without a principal), or those for which a
@@ -15,15 +16,10 @@ import type { Codec } from '../protocol/revisions/index.ts';
 export type ChangeAudience = Principal | readonly (Principal | undefined)[] | AudienceTest;
 
 /** `session`: undefined for a client without sessions. */
-export type AudienceTest = (
-  principal: Principal | undefined,
-  session?: { readonly key: string } | undefined,
-) => boolean;
+export type AudienceTest = (principal: Principal | undefined, session?: Caller['session']) => boolean;
 
 /** A client that is notified of changes: a session, or a subscription of a client without sessions. */
-export interface NotifiedClient {
-  readonly principal: Principal | undefined;
-  readonly session: { readonly key: string } | undefined;
+export interface NotifiedClient extends Caller {
   /** See `Context.can`. */
   can(ability: Ability | 'ui'): boolean;
 }

@@ -12,13 +12,19 @@ import { metaKeys } from '../protocol/meta.ts';
 import type { Capabilities, Implementation, LogLevel, Meta, RequestId } from '../protocol/model.ts';
 import type { Codec } from '../protocol/revisions/index.ts';
 import { CallContext } from './call-context.ts';
+import type { Catalog } from './catalog.ts';
 import type { Call, CallChannel, CallTask, InputRequester } from './contract.ts';
 import { InputRequestError } from './input-requests/input-request-error.ts';
-import type { RequestEnd } from './ports.ts';
+import type { Caller, RequestEnd } from './ports.ts';
 import type { ServerState } from './server-state.ts';
 import type { Session } from './session.ts';
 
 const noParams: Params = Object.freeze({});
+
+/** Who a call comes from. */
+export function callerOf({ peer, session }: Pick<Call, 'peer' | 'session'>): Caller {
+  return { principal: peer.principal, session };
+}
 
 /** The channel of a call, as the call itself and its run see it. */
 export interface OwnChannel extends CallChannel {
@@ -171,7 +177,12 @@ export class EngineCall implements Call {
   }
 
   get upstream(): string | undefined {
-    return this.method === 'tools/call' ? this.server.catalog.tools.get(this.name ?? '')?.upstream : undefined;
+    return this.method === 'tools/call' ? this.catalog.tools.get(this.name ?? '')?.upstream : undefined;
+  }
+
+  get catalog(): Catalog {
+    const { server } = this;
+    return server.callerCatalogs === undefined ? server.catalog : server.catalogOf(callerOf(this));
   }
 
   get startedAtMs(): number {

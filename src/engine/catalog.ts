@@ -2,6 +2,7 @@
 // changes. It does not know the caller; features/ do.
 
 import type { Principal } from '../protocol/exchange.ts';
+import type { CacheHint } from '../protocol/model.ts';
 import {
   type CatalogEntry,
   type CatalogKind,
@@ -31,7 +32,11 @@ export interface CatalogFollower {
   removed(entry: Entries[CatalogKind]): void;
 }
 
+let catalogs = 0;
+
 export class Catalog {
+  /** Tells it apart from the other catalogs of its server. */
+  readonly id = ++catalogs;
   readonly #entries: { readonly [K in CatalogKind]: Map<string, Entries[K]> } = {
     tools: new Map(),
     resources: new Map(),
@@ -41,16 +46,37 @@ export class Catalog {
   readonly #changed: (kind: CatalogKind) => void;
   readonly #followers = new Set<CatalogFollower>();
   /** The `visible` of the definition itself, without restrictions. */
-  readonly #ownVisibility = new WeakMap<object, VisibleTo | undefined>();
+  readonly #ownVisibility: WeakMap<object, VisibleTo | undefined>;
   readonly #owned = new WeakMap<object, OwnedEntries>();
   #restrictions: readonly Visibility[] = [];
   /** Something may be hidden from some callers. */
   #hides = false;
   #hasTasks = false;
   #hasFacade = false;
+  /** Counts entries that are added or removed, and restrictions. */
+  #version = 0;
+  readonly #base: Catalog | undefined;
+  readonly #baseVersion: number = 0;
+  /** How long its lists may be cached; undefined: as its server says. */
+  readonly cache: CacheHint | undefined;
 
-  constructor(changed: (kind: CatalogKind) => void) {
+  /** `base`: the catalog that it is a variant of. */
+  constructor(changed: (kind: CatalogKind) => void, base?: Catalog, cache?: CacheHint) {
     this.#changed = changed;
+    this.#base = base;
+    this.cache = cache;
+    this.#ownVisibility = base === undefined ? new WeakMap() : base.#ownVisibility;
+    if (base === undefined) return;
+    this.#baseVersion = base.#version;
+    this.#restrictions = base.#restrictions;
+    this.#hides = base.#hides;
+    this.#hasTasks = base.#hasTasks;
+    this.#hasFacade = base.#hasFacade;
+  }
+
+  /** Whether the catalog that it is a variant of is still the same. */
+  get isCurrent(): boolean {
+    return this.#base === undefined || this.#base.#version === this.#baseVersion;
   }
 
   get tools(): ReadonlyMap<string, ToolEntry> {
@@ -85,6 +111,7 @@ export class Catalog {
   restrict(visibility: Visibility): void {
     this.#restrictions = [...this.#restrictions, visibility];
     this.#hides = true;
+    this.#version++;
     for (const kind of Object.keys(this.#entries) as CatalogKind[]) {
       for (const entry of this.#entries[kind].values()) {
         this.#applyRestrictions(kind, entry);
@@ -178,6 +205,7 @@ export class Catalog {
       const earlier = before[kind] ?? [];
       for (const entry of earlier) {
         table.delete(entry.key);
+        this.#version++;
         this.#notifyRemoved(entry);
       }
       const added: Entries[CatalogKind][] = [];
@@ -194,6 +222,22 @@ export class Catalog {
     return rejected;
   }
 
+  /**
+   * A catalog with other entries of one owner, for callers that see those. Everything else is as it is here now. Entries whose
+   * key another owner has registered are left out, as with `replace`.
+   */
+  withEntries(owner: object, entries: OwnedEntries, cache: CacheHint): Catalog {
+    const other = new Catalog(() => {}, this, cache);
+    const replaced = this.#owned.get(owner) ?? {};
+    for (const kind of Object.keys(this.#entries) as CatalogKind[]) {
+      const left = new Set<unknown>(replaced[kind]);
+      const table = other.#entries[kind] as Map<string, Entries[CatalogKind]>;
+      for (const [key, entry] of this.#entries[kind]) if (!left.has(entry)) table.set(key, entry);
+      for (const entry of entries[kind] ?? []) if (!table.has(entry.key)) other.#insert(kind, entry);
+    }
+    return other;
+  }
+
   /** Adds an entry as it is; returns a function that removes it. */
   add<K extends CatalogKind>(kind: K, entry: Entries[K]): () => void {
     const table = this.#entries[kind] as Map<string, Entries[K]>;
@@ -208,12 +252,14 @@ export class Catalog {
     return () => {
       if (table.get(key) !== entry) return;
       table.delete(key);
+      this.#version++;
       this.#notifyRemoved(entry);
       this.#changed(kind);
     };
   }
 
   #insert(kind: CatalogKind, entry: Entries[CatalogKind]): void {
+    this.#version++;
     // An entry that its owner registers again has the restrictions applied already.
     if (!this.#ownVisibility.has(entry)) this.#ownVisibility.set(entry, entry.visible);
     this.#applyRestrictions(kind, entry);
@@ -223,6 +269,11 @@ export class Catalog {
     if (task !== undefined) this.#hasTasks = true;
     if (task?.facade) this.#hasFacade = true;
   }
+}
+
+/** The lists in which clients see a difference between these entries. */
+export function changedLists(before: OwnedEntries, after: OwnedEntries): readonly CatalogKind[] {
+  return (Object.keys(kindNames) as CatalogKind[]).filter((kind) => !isSameList(before[kind] ?? [], after[kind] ?? []));
 }
 
 /** Whether clients see no difference between two lists. */

@@ -6,6 +6,7 @@ import type { RequestId } from '../protocol/model.ts';
 import type { ChangeNotification, Codec } from '../protocol/revisions/index.ts';
 import { inSlices } from '../protocol/slices.ts';
 import type { AudienceTest, NotifiedClient } from './audience.ts';
+import type { Caller } from './caller.ts';
 
 export type ListKind = Exclude<ChangeNotification['kind'], 'resource'>;
 export const listKinds: readonly ListKind[] = ['tools', 'prompts', 'resources'];
@@ -25,7 +26,7 @@ export class AnnouncedChange {
     this.position = position;
   }
 
-  isFor({ principal, session }: Pick<NotifiedClient, 'principal' | 'session'>): boolean {
+  isFor({ principal, session }: Caller): boolean {
     return this.audiences === undefined || this.audiences.some((audience) => audience(principal, session));
   }
 

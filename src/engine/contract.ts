@@ -19,7 +19,7 @@ import type {
   ToolResult,
 } from '../protocol/model.ts';
 import type { Codec, ServerRevisions } from '../protocol/revisions/index.ts';
-import type { NotifiedClient } from './audience.ts';
+import type { CallerCatalogs } from './caller-catalogs.ts';
 import type { Catalog } from './catalog.ts';
 import type { ToolEntry } from './catalog-entry.ts';
 import type { AnnouncedChange, Changes } from './changes.ts';
@@ -27,7 +27,7 @@ import type { SessionClient } from './context.ts';
 import type { InputRequest } from './input-requests/input-request.ts';
 import type { Limits } from './limits.ts';
 import type { ListCache, ListVariant } from './lists.ts';
-import type { ExpiringStore, RequestEnd, RequestInfo, ResourceFollower, Sealer } from './ports.ts';
+import type { Caller, ExpiringStore, RequestEnd, RequestInfo, ResourceFollower, Sealer } from './ports.ts';
 import type { Session } from './session.ts';
 
 /** Returned by a run whose call ends later by itself. A promise for it would cost each open stream half a kilobyte. */
@@ -57,6 +57,8 @@ export interface Call extends RequestInfo {
   readonly server: CallServer;
   readonly channel: CallChannel;
   readonly codec: Codec;
+  /** What its caller can see and use. */
+  readonly catalog: Catalog;
   /** The handshake session; undefined for a stateless request. */
   readonly session: Session | undefined;
   readonly id: RequestId;
@@ -191,7 +193,10 @@ export interface CallChannel {
 
 /** The server of a call, as features and input requests see it. */
 export interface CallServer {
-  readonly catalog: Pick<Catalog, 'tools' | 'resources' | 'resourceTemplates' | 'prompts' | 'allows'>;
+  /** What a caller can see and use: one catalog for all, unless there are catalogs of callers. */
+  catalogOf(caller: Caller): Catalog;
+  /** Undefined unless callers have catalogs of their own. */
+  readonly callerCatalogs: CallerCatalogs | undefined;
   readonly lists: Pick<ListCache, 'page' | 'encode'>;
   readonly changes: Pick<Changes, 'add' | 'remove'>;
   /** Undefined unless resources are followed elsewhere. */
@@ -210,12 +215,12 @@ export interface CallServer {
   /** Callers do not see the messages of unexpected errors. */
   readonly masksErrors: boolean;
   readonly capabilities: Capabilities;
-  readonly instructions: string | undefined;
+  instructionsFor(caller: Caller): string | undefined;
   readonly listCache: CacheHint;
   /** Whether a capability is declared; a dotted path asks for a flag inside it. */
   offers(path: string): boolean;
   /** Whether a caller may be notified of a change of a resource. */
-  maySee(announcement: AnnouncedChange, client: Pick<NotifiedClient, 'principal' | 'session'>): boolean;
+  maySee(announcement: AnnouncedChange, client: Caller): boolean;
 }
 
 /** An input request with its key, or without one if the handler gave none. */

@@ -36,9 +36,11 @@ export interface ListVariant<K extends CatalogKind> {
   describe(entry: Entries[K]): ListItemTypes[K] | undefined;
 }
 
+type ListedCatalog = Pick<Catalog, CatalogKind | 'hides' | 'id' | 'cache'>;
+
 /** What lists are made from. */
 export interface ListSource {
-  readonly catalog: Catalog;
+  readonly catalog: ListedCatalog;
   readonly listCache: CacheHint;
   readonly limits: Limits;
   readonly sealer: Sealer;
@@ -47,6 +49,8 @@ export interface ListSource {
 /** The request for a page. */
 export interface PageRequest extends Pick<RequestInfo, 'params' | 'peer'> {
   readonly codec: Codec;
+  /** The one of its caller. */
+  readonly catalog: ListedCatalog;
 }
 
 export class ListCache {
@@ -89,21 +93,24 @@ export class ListCache {
     variant?: ListVariant<K>,
   ): string | Promise<string> {
     const { cursor } = call.params;
-    const isPlain = cursor === undefined && more === undefined && variant === undefined;
+    const { catalog } = call;
+    /** Other callers see another catalog. */
+    const isOwn = catalog !== this.#source.catalog;
+    const isPlain = cursor === undefined && more === undefined && variant === undefined && !isOwn;
     const whole = isPlain ? this.#whole[kind].get(call.codec) : undefined;
     if (whole !== undefined) return whole;
     const { principal } = call.peer;
     // A list that differs between callers must not be shared by a cache, whatever was configured.
-    const isPrivate = this.#source.catalog.hides || more !== undefined || variant !== undefined;
-    const scope = isPrivate ? 'private' : this.#source.listCache.cacheScope;
-    const cache: CacheHint = { ...this.#source.listCache, cacheScope: scope };
-    const entries = this.#source.catalog[kind] as unknown as ReadonlyMap<string, Entries[K]>;
+    const isPrivate = catalog.hides || more !== undefined || variant !== undefined || isOwn;
+    const hint = catalog.cache ?? this.#source.listCache;
+    const cache: CacheHint = { ...hint, cacheScope: isPrivate ? 'private' : hint.cacheScope };
+    const entries = catalog[kind] as unknown as ReadonlyMap<string, Entries[K]>;
     if (cursor === undefined && more === undefined) {
-      const view = this.#source.catalog.hides ? viewOf(entries, principal) : '';
+      const view = catalog.hides ? viewOf(entries, principal) : '';
       // A page that is not the last contains a cursor, which is bound to its caller.
       const paged = entries.size > this.#source.limits.pageSize;
       const principalPart = paged ? principalKey(principal) : '';
-      const key = `${kind} ${call.codec.date} ${variant?.name ?? ''} ${view} ${principalPart}`;
+      const key = `${kind} ${isOwn ? catalog.id : ''} ${call.codec.date} ${variant?.name ?? ''} ${view} ${principalPart}`;
       const cached = this.#pages.get(key);
       if (cached !== undefined) return cached;
       const encoded = this.#encodePage(kind, call, visibleItems(entries, principal, variant), 0, cache);
@@ -111,7 +118,7 @@ export class ListCache {
       const store = (text: string): string => {
         if (generation !== this.#generation) return text;
         if (text.length >= longText) this.#cachedTexts.set(text, new CachedText(text));
-        if (view === '' && !paged && variant === undefined) this.#whole[kind].set(call.codec, text);
+        if (view === '' && !paged && variant === undefined && !isOwn) this.#whole[kind].set(call.codec, text);
         else if (!this.#pages.has(key)) {
           if (this.#pages.size >= maxPages || this.#pagesLength >= maxPagesLength) this.#clearPages();
           this.#pages.set(key, text);

@@ -5,6 +5,7 @@ import type { WireError } from '../protocol/errors.ts';
 import type { EndedSession, Peer, Principal } from '../protocol/exchange.ts';
 import type { Capabilities, Implementation, LogLevel } from '../protocol/model.ts';
 import type { NotifiedClient } from './audience.ts';
+import type { Caller } from './caller.ts';
 import type { Context, SessionView } from './context.ts';
 import type { TaskRecord } from './tasks/task-store.ts';
 
@@ -18,6 +19,7 @@ export type {
   SharedEventLog,
 } from '../protocol/ports.ts';
 export { principalKey } from '../protocol/principal.ts';
+export type { Caller } from './caller.ts';
 
 /** A request on its way to its feature, as middleware sees it. */
 export interface RequestInfo {
@@ -67,7 +69,7 @@ export interface Middleware {
  */
 export type CallRedirect = (
   params: { readonly [key: string]: unknown },
-  principal: Principal | undefined,
+  caller: Caller,
 ) => { readonly name: string; readonly arguments?: unknown } | undefined;
 
 /** How a request ended, as observers see it. */

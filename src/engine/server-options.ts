@@ -4,13 +4,13 @@ import type { Logger } from '../protocol/logger.ts';
 import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
 import type { Rules } from '../protocol/rules.ts';
 import type { Limits } from './limits.ts';
-import type { Bus, ExpiringStore, Sealer, SealKey } from './ports.ts';
+import type { Bus, Caller, ExpiringStore, Sealer, SealKey } from './ports.ts';
 import type { TasksOptions } from './tasks/task-options.ts';
 
 /** The options of a server. Only `name` and `version` are required. */
 export interface ServerOptions extends Implementation {
   /** How to use this server, for the client's model. A function is called for each client. */
-  readonly instructions?: string | (() => string | undefined);
+  readonly instructions?: string | ((caller: Caller) => string | undefined);
   /** Deviations from the specification; see `Rules`. */
   readonly rules?: Rules;
   readonly limits?: Partial<Limits>;

@@ -12,8 +12,9 @@ import { type ChangeNotification, type Codec, ServerRevisions } from '../protoco
 import type { Rules } from '../protocol/rules.ts';
 import { type AudienceTest, audienceKeys, audienceTest, type ChangeAudience, type NotifiedClient } from './audience.ts';
 import { CallTimeout } from './call-timeout.ts';
+import type { CallerCatalogs } from './caller-catalogs.ts';
 import { Catalog } from './catalog.ts';
-import type { CatalogKind } from './catalog-entry.ts';
+import type { CatalogKind, Entries, OwnedEntries } from './catalog-entry.ts';
 import { type AnnouncedChange, Changes, type ListKind } from './changes.ts';
 import type { Context } from './context.ts';
 import type { Call, CallServer, Feature } from './contract.ts';
@@ -25,6 +26,7 @@ import { Observers } from './observers.ts';
 import { PendingRequests } from './pending-requests.ts';
 import type {
   Bus,
+  Caller,
   CallRedirect,
   ChangeFilter,
   ExpiringStore,
@@ -32,6 +34,7 @@ import type {
   ResourceFollower,
   Sealer,
 } from './ports.ts';
+import type { ServerOptions } from './server-options.ts';
 import { type ChangeSource, SharedChanges } from './shared-changes.ts';
 import type { TasksOptions } from './tasks/task-options.ts';
 import type { RecoveryServer } from './tasks/task-recovery.ts';
@@ -41,7 +44,7 @@ export interface ServerStateOptions {
   readonly identity: Implementation;
   readonly rules: Rules;
   readonly limits: Limits;
-  readonly instructions: string | (() => string | undefined) | undefined;
+  readonly instructions: ServerOptions['instructions'] | undefined;
   /** Declared as given; undefined: derived from what is registered. */
   readonly capabilities: Capabilities | (() => Capabilities) | undefined;
   /** Merged into the declared capabilities. */
@@ -61,7 +64,9 @@ export interface ServerStateOptions {
 export class ServerState implements CallServer {
   readonly identity: Implementation;
   readonly revisions: ServerRevisions;
+  /** What all callers see that have no catalog of their own. */
   readonly catalog: Catalog;
+  callerCatalogs: CallerCatalogs | undefined;
   readonly changes: Changes;
   /** Undefined without a bus: no other process has clients to notify. */
   readonly shared: SharedChanges | undefined;
@@ -86,7 +91,7 @@ export class ServerState implements CallServer {
   readonly middleware = new MiddlewareChain();
   readonly observers: Observers;
   /** Added to the instructions of the options. */
-  readonly furtherInstructions: (() => string | undefined)[] = [];
+  readonly furtherInstructions: ((caller: Caller) => string | undefined)[] = [];
   /** Replace the tool of a call; the first that does decides. */
   readonly redirects: CallRedirect[] = [];
   /** The servers that this one is mounted on: what changes here changes there. */
@@ -153,12 +158,39 @@ export class ServerState implements CallServer {
     return this.revisions.handshake(revision) ?? this.revisions.stateless(revision);
   }
 
-  get instructions(): string | undefined {
+  instructionsFor(caller: Caller): string | undefined {
     const { instructions } = this.#options;
-    const own = typeof instructions === 'function' ? instructions() : instructions;
+    const own = typeof instructions === 'function' ? instructions(caller) : instructions;
     if (this.furtherInstructions.length === 0) return own;
-    const texts = [own, ...this.furtherInstructions.map((further) => further())].filter((text) => text !== undefined);
+    const texts = [own, ...this.furtherInstructions.map((further) => further(caller))].filter(
+      (text) => text !== undefined,
+    );
     return texts.length === 0 ? undefined : texts.join('\n\n');
+  }
+
+  catalogOf(caller: Caller): Catalog {
+    return this.callerCatalogs?.of(caller) ?? this.catalog;
+  }
+
+  /** The entries with a key, in all catalogs. */
+  entriesNamed<K extends CatalogKind>(kind: K, key: string): readonly Entries[K][] {
+    const of = (catalog: Catalog) => (catalog[kind] as unknown as ReadonlyMap<string, Entries[K]>).get(key);
+    const all = [this.catalog, ...(this.callerCatalogs?.all() ?? [])];
+    return [...new Set(all.map(of))].filter((entry) => entry !== undefined);
+  }
+
+  /** Whether there is an entry with a key in any catalog. */
+  isRegistered(kind: CatalogKind, key: string): boolean {
+    return (
+      this.catalog[kind].has(key) || (this.callerCatalogs !== undefined && this.entriesNamed(kind, key).length > 0)
+    );
+  }
+
+  /** A catalog for some callers, with other entries of one owner. */
+  createCatalog(owner: object, entries: OwnedEntries, cache: CacheHint): Catalog {
+    const catalog = this.catalog.withEntries(owner, entries, cache);
+    this.#offerTasks(catalog);
+    return catalog;
   }
 
   get capabilities(): Capabilities {
@@ -175,7 +207,7 @@ export class ServerState implements CallServer {
   }
 
   /** Only callers that may read a resource: a notification reveals that it exists. */
-  maySee(announcement: AnnouncedChange, client: Pick<NotifiedClient, 'principal' | 'session'>): boolean {
+  maySee(announcement: AnnouncedChange, client: Caller): boolean {
     return announcement.isFor(client) && this.#mayRead(announcement.change.uri as string, client.principal);
   }
 
@@ -286,13 +318,17 @@ export class ServerState implements CallServer {
   #changed(kind: CatalogKind): void {
     const list = kind === 'resourceTemplates' ? 'resources' : kind;
     this.#registered.add(list);
-    const { tasks } = this.#options;
-    if (this.catalog.hasTasks) this.tasks ??= new TaskService(this, tasks);
-    if (this.catalog.hasFacade || tasks.facade) this.tasks?.addFacade();
+    this.#offerTasks(this.catalog);
     this.#capabilities = undefined;
     this.lists.forget(kind);
     // What is registered in one process is not in the others, so their clients are not notified.
     if (this.shared?.isRefreshing(list) !== true) this.changes.publish({ kind: list });
+  }
+
+  #offerTasks({ hasTasks, hasFacade }: Catalog): void {
+    const { tasks } = this.#options;
+    if (hasTasks) this.tasks ??= new TaskService(this, tasks);
+    if (hasFacade || tasks.facade) this.tasks?.addFacade();
   }
 
   #expire(call: Call): void {

@@ -22,9 +22,12 @@ import type { Monitor } from '../protocol/monitor.ts';
 import { checkSealKey, type Sealing } from '../protocol/seal-key.ts';
 import type { SchemaInput } from '../schema/index.ts';
 import { appResource } from './apps.ts';
-import type { ChangeAudience } from './audience.ts';
+import type { AudienceTest, ChangeAudience } from './audience.ts';
 import { createDetachedCall } from './call.ts';
-import type { OwnedEntries } from './catalog-entry.ts';
+import type { CallerCatalogs } from './caller-catalogs.ts';
+import type { Catalog } from './catalog.ts';
+import type { CatalogKind, Entries, OwnedEntries } from './catalog-entry.ts';
+import type { ListKind } from './changes.ts';
 import { EngineChannel } from './channel.ts';
 import type { Context } from './context.ts';
 import type { Feature } from './contract.ts';
@@ -45,6 +48,7 @@ import { defaultLimits, type Limits } from './limits.ts';
 import { mountServer } from './mount-server.ts';
 import type {
   Bus,
+  Caller,
   ExpiringStore,
   Middleware,
   Observer,
@@ -215,13 +219,26 @@ export class Server implements SessionHost {
     return this.#state.catalog.replace(owner, entries);
   }
 
+  /**
+   * Creates a catalog for some callers: with these entries of an owner instead of those that `replaceEntries` has, and with
+   * everything else as it is registered now: create it again when it is not `isCurrent` any more.
+   */
+  createCatalog(owner: object, entries: OwnedEntries, cache: CacheHint): Catalog {
+    return this.#state.createCatalog(owner, entries, cache);
+  }
+
+  /** Sets which callers have catalogs of their own; undefined: none. Their lists are never marked as good for all. */
+  setCallerCatalogs(catalogs: CallerCatalogs | undefined): void {
+    this.#state.callerCatalogs = catalogs;
+  }
+
   /** Sets what serves methods and notifications that this server does not define, on every revision. */
   setOtherMethods(other: OtherMethods): void {
     this.#state.setOtherMethods(other);
   }
 
   /** Adds text to the instructions, as it is when a client asks for them; undefined: none. */
-  addInstructions(text: () => string | undefined): void {
+  addInstructions(text: (caller: Caller) => string | undefined): void {
     this.#state.furtherInstructions.push(text);
   }
 
@@ -285,13 +302,29 @@ export class Server implements SessionHost {
   resourcesChanged(source?: ChangeSource): void {
     this.#state.announce({ kind: 'resources' }, undefined, source);
   }
+  /** Notifies the callers in an audience that a list changed: of the clients of this process. */
+  listChanged(kind: ListKind, audience: AudienceTest): void {
+    this.#state.announce({ kind }, audience);
+  }
   /** Calls `refresh` when another process has announced a change of a list, before the clients of this one are notified. */
-  onRemoteChange(kind: 'tools' | 'prompts' | 'resources', refresh: Refresh): void {
+  onRemoteChange(kind: ListKind, refresh: Refresh): void {
     this.#state.shared?.onRemoteChange(kind, refresh);
   }
-  /** What is registered, for packs that show or search it. */
-  get catalog(): Pick<ServerState['catalog'], 'tools' | 'resources' | 'resourceTemplates' | 'prompts'> {
+  /** What is registered, for packs that show or search it. Without what only some callers have. */
+  get catalog(): Pick<Catalog, CatalogKind> {
     return this.#state.catalog;
+  }
+  /** What a caller can see and use, as far as `visible` of an entry allows. */
+  catalogOf(caller: Caller): Pick<Catalog, CatalogKind> {
+    return this.#state.catalogOf(caller);
+  }
+  /** Whether some caller can use this name or URI. */
+  isRegistered(kind: CatalogKind, key: string): boolean {
+    return this.#state.isRegistered(kind, key);
+  }
+  /** The entries with a name or URI: several if callers have catalogs of their own. */
+  entriesNamed<K extends CatalogKind>(kind: K, key: string): readonly Entries[K][] {
+    return this.#state.entriesNamed(kind, key);
   }
 
   /** The tasks of this server, for programs. */

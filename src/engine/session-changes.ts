@@ -61,7 +61,10 @@ export class SessionChanges implements ChangeListener {
     if (!this.#open || !session.initialized) return;
     if (announcement.position !== undefined && announcement.position <= notifiedUntil) return;
     const { kind } = announcement.change;
-    const wanted = kind === 'resource' ? server.maySee(announcement, this) : server.offers(`${kind}.listChanged`);
+    const wanted =
+      kind === 'resource'
+        ? server.maySee(announcement, this)
+        : announcement.isFor(this) && server.offers(`${kind}.listChanged`);
     if (wanted) this.#channel.pushUnrelated(announcement.text(session.codec));
   }
 

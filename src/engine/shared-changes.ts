@@ -8,7 +8,8 @@ import type { Logger } from '../protocol/logger.ts';
 import type { Json } from '../protocol/model.ts';
 import type { Bus } from '../protocol/ports.ts';
 import type { ChangeNotification } from '../protocol/revisions/index.ts';
-import { type AudienceTest, type NotifiedClient, testOfKeys } from './audience.ts';
+import { type AudienceTest, testOfKeys } from './audience.ts';
+import type { Caller } from './caller.ts';
 import { AnnouncedChange, type Changes, foldersOf, type ListKind, listKinds } from './changes.ts';
 import type { Session } from './session.ts';
 
@@ -23,7 +24,7 @@ interface AnnouncingServer {
   readonly identity: { readonly name: string };
   readonly changes: Changes;
   offers(path: string): boolean;
-  maySee(announcement: AnnouncedChange, client: Pick<NotifiedClient, 'principal' | 'session'>): boolean;
+  maySee(announcement: AnnouncedChange, client: Caller): boolean;
   /** Discards what is cached of the list. */
   forgetList(kind: ListKind): void;
   readonly logger: Logger | undefined;

@@ -149,8 +149,8 @@ class ServerRecorder {
 
   /** Names that do not exist on this server do not become attributes. */
   #target({ method, name }: RequestInfo): Attributes {
-    const { tools, prompts } = this.#server.catalog;
-    const known = name !== undefined && (tools.has(name) || prompts.has(name));
+    const server = this.#server;
+    const known = name !== undefined && (server.isRegistered('tools', name) || server.isRegistered('prompts', name));
     return targetAttributes(method, name, this.#options, known);
   }
 }

@@ -25,6 +25,9 @@ export async function limitRate(
   const [first, ...rest] = rules;
   // If only the number of requests is changed, the burst follows it.
   const burst = departure.requests === undefined ? {} : { burst: departure.requests };
-  const { tools } = server.catalog;
-  server.around(rateLimit([{ ...first, ...burst, ...departure }, ...rest], { isKnown: (name) => tools.has(name) }));
+  server.around(
+    rateLimit([{ ...first, ...burst, ...departure }, ...rest], {
+      isKnown: (name) => server.isRegistered('tools', name),
+    }),
+  );
 }

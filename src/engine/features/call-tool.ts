@@ -20,7 +20,7 @@ export const callTool: Feature<ToolResult> = {
   ...toolOutcome,
   run(call) {
     const name = call.params['name'] as string;
-    const entry = call.server.catalog.tools.get(name);
+    const entry = call.catalog.tools.get(name);
     if (entry === undefined || (entry.visible !== undefined && !entry.visible(call.peer.principal))) {
       return unknownTool(call, name);
     }

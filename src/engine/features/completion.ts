@@ -37,7 +37,7 @@ export const complete: Feature<Completion> = {
 type Suggested = readonly string[] | Completion;
 
 function find(call: Call, ref: CompletionRef, argument: string): Completer | undefined {
-  const { prompts, resourceTemplates, resources } = call.server.catalog;
+  const { prompts, resourceTemplates, resources } = call.catalog;
   const { principal } = call.peer;
   if (ref.type === 'ref/prompt') {
     const entry = prompts.get(ref.name);

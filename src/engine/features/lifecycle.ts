@@ -55,10 +55,14 @@ export const discover: Feature<undefined> = {
   encode: (_result, call) => call.codec.serverDescription(describeServer(call)),
 };
 
-function describeServer({ server, peer }: Call): Parameters<Call['codec']['serverDescription']>[0] {
+function describeServer(call: Call): Parameters<Call['codec']['serverDescription']>[0] {
+  const { server, peer } = call;
+  // `initialize` has opened its session by now.
+  const caller = { principal: peer.principal, session: call.session ?? call.channel.session };
+  const instructions = server.instructionsFor(caller);
   return {
-    capabilities: withTasksOf(peer, server),
-    ...(server.instructions === undefined ? {} : { instructions: server.instructions }),
+    capabilities: withTasksOf(peer, caller, server),
+    ...(instructions === undefined ? {} : { instructions }),
     cache: server.listCache,
     versions: server.revisions.statelessVersions,
   };

@@ -24,7 +24,7 @@ export const getPrompt: Feature<PromptResult> = {
 
 function get(call: Call): PromptResult | Promise<PromptResult> {
   const name = call.params['name'] as string;
-  const entry = call.server.catalog.prompts.get(name);
+  const entry = call.catalog.prompts.get(name);
   if (entry === undefined || (entry.visible !== undefined && !entry.visible(call.peer.principal))) {
     throw wireErrors.unknownPrompt(name);
   }

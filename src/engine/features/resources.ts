@@ -15,7 +15,7 @@ import { isThenable } from '../run-call.ts';
 export const listResources: Feature<string> = {
   duration: 'handler',
   run(call) {
-    const { catalog } = call.server;
+    const { catalog } = call;
     const { resources } = catalog;
     const lists = [...visibleTemplates(call)].flatMap(({ definition }) =>
       definition.list === undefined ? [] : [definition.list(call.peer.principal)],
@@ -53,14 +53,14 @@ export const readResource: Feature<ReadResult> = {
 };
 
 function* visibleTemplates(call: Call): Iterable<TemplateEntry> {
-  for (const entry of call.server.catalog.resourceTemplates.values()) {
+  for (const entry of call.catalog.resourceTemplates.values()) {
     if (entry.visible === undefined || entry.visible(call.peer.principal)) yield entry;
   }
 }
 
 function read(call: Call): ReadResult | Promise<ReadResult> {
   const uri = call.params['uri'] as string;
-  const { catalog } = call.server;
+  const { catalog } = call;
   if (!catalog.allows('resources', uri, call.peer.principal)) throw wireErrors.resourceNotFound(uri);
   const entry = catalog.resources.get(uri);
   if (entry !== undefined && (entry.visible === undefined || entry.visible(call.peer.principal))) {

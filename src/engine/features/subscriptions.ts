@@ -143,7 +143,8 @@ class ListenSubscription implements ChangeListener {
 
   notify(announcement: AnnouncedChange): void {
     const { server, codec, id } = this.#call;
-    if (announcement.change.kind === 'resource' && !server.maySee(announcement, this)) return;
+    const isResource = announcement.change.kind === 'resource';
+    if (!(isResource ? server.maySee(announcement, this) : announcement.isFor(this))) return;
     this.#call.push(announcement.text(codec, id));
   }
 

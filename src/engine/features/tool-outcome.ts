@@ -21,7 +21,7 @@ export const toolOutcome = {
     call.codec.toolResult(result, (call.target as ToolEntry | undefined)?.output?.json),
   recover: (error, call) => toFailureResult(call, error),
   // Whether the caller may see the tool does not matter here.
-  timeoutMs: (call) => call.server.catalog.tools.get(call.params['name'] as string)?.definition.timeoutMs,
+  timeoutMs: (call) => call.catalog.tools.get(call.params['name'] as string)?.definition.timeoutMs,
   failed: (result) => result.isError === true,
 } as const satisfies Omit<Feature<ToolResult>, 'run'>;
 

@@ -5,6 +5,7 @@ import type { Capabilities } from '../../protocol/model.ts';
 import { principalKey } from '../../protocol/principal.ts';
 import { isVisible } from '../catalog-entry.ts';
 import type { CallServer } from '../contract.ts';
+import type { Caller } from '../ports.ts';
 
 /**
  * Who owns the tasks of a caller: its principal, never its session, so that they outlive a lost connection. Without a
@@ -16,12 +17,15 @@ export function ownerOf({ principal, transport }: Peer): string {
 }
 
 /** The capabilities of a server with tasks: not declared to a caller that sees no tool with tasks, or cannot list them. */
-export function withTasksOf(peer: Peer, { capabilities, catalog, tasks: service }: CallServer): Capabilities {
+export function withTasksOf(peer: Peer, caller: Caller, server: CallServer): Capabilities {
+  const { capabilities, tasks: service, callerCatalogs } = server;
   const { tasks, ...others } = capabilities;
   if (tasks === undefined) return capabilities;
   // A gateway declares tasks before it knows the tools of its servers.
   const isOffered =
-    service === undefined || [...catalog.tools.values()].some((tool) => tool.task && isVisible(tool, peer.principal));
+    service === undefined ||
+    callerCatalogs?.isKnown(caller) === false ||
+    [...server.catalogOf(caller).tools.values()].some((tool) => tool.task && isVisible(tool, peer.principal));
   if (!isOffered) return others;
   const { list: _list, ...withoutList } = tasks as { readonly list?: unknown };
   return ownerOf(peer) === '' ? { ...others, tasks: withoutList } : capabilities;

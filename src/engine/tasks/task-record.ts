@@ -1,5 +1,7 @@
 // What each change does to the record of a task. Pure, so that every store gives the same result.
 
+import type { Principal } from '../../protocol/exchange.ts';
+import type { Caller } from '../ports.ts';
 import type { TaskChange, TaskGuard, TaskInput, TaskRecord } from './task-store.ts';
 
 /** The record after the changes, or `conflict` if the guard does not hold or the task has ended. */
@@ -95,6 +97,14 @@ export function claimRecord(record: TaskRecord, holder: string, leaseMs: number,
 /** A run that the process itself ended does not count as an attempt. */
 function handedBack({ fence, attempt }: TaskRecord): Pick<TaskRecord, 'fence' | 'attempt'> {
   return { fence: fence + 1, attempt: Math.max(0, attempt - 1) };
+}
+
+/** The caller that created a task. */
+export function callerOfTask({ context: { principal, sessionKey } }: TaskRecord): Caller {
+  return {
+    principal: principal as unknown as Principal | undefined,
+    session: sessionKey === undefined ? undefined : { key: sessionKey },
+  };
 }
 
 /** Whether an input request waits for its response. */

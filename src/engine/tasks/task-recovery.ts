@@ -2,7 +2,7 @@
 // external ones. Also hands over the tasks of this process when it ends.
 
 import { errorRows } from '../../protocol/errors.ts';
-import type { Peer, Principal } from '../../protocol/exchange.ts';
+import type { Peer } from '../../protocol/exchange.ts';
 import type { JsonRpcRequest } from '../../protocol/json-rpc.ts';
 import { metaKeys } from '../../protocol/meta.ts';
 import { methods } from '../../protocol/methods.ts';
@@ -16,11 +16,12 @@ import { Session } from '../session.ts';
 import { taskDigest } from './new-record.ts';
 import { sealedReason } from './sealed-store.ts';
 import type { ExternalState } from './task-options.ts';
+import { callerOfTask } from './task-record.ts';
 import { type RunHost, TaskRun } from './task-run.ts';
 import type { TaskChange, TaskOutcome, TaskRecord } from './task-store.ts';
 
 /** What a server offers to run a handler again. */
-export interface RecoveryServer extends Pick<CallServer, 'catalog' | 'logger'> {
+export interface RecoveryServer extends Pick<CallServer, 'catalogOf' | 'callerCatalogs' | 'logger'> {
   /** The codec of a revision by its name. */
   codecOf(revision: string): Codec | undefined;
   /** Runs a call that no request brought, with all middleware around it; `prepare` sets its task. */
@@ -79,7 +80,11 @@ export class TaskRecovery {
   async #resume(record: TaskRecord): Promise<void> {
     if (record.sealed === true) return void (await this.failSealed(record));
     if (record.cancelRequestedAtMs !== undefined) return this.#end(record, { type: 'cancelled' });
-    const entry = this.#server.catalog.tools.get(record.tool);
+    const caller = callerOfTask(record);
+    await this.#server.callerCatalogs?.known(caller);
+    const entry = this.#server.catalogOf(caller).tools.get(record.tool);
+    // The server that has the tool cannot be reached now: the task is claimed again when its lease has ended.
+    if (entry === undefined && this.#server.callerCatalogs?.isKnown(caller) === false) return;
     if (entry?.task === undefined) return this.#end(record, failure(`Tool ${record.tool} does not exist any more`));
     if (record.phase === 'external') return this.#poll(record, entry);
     if (record.attempt > 1) {
@@ -98,7 +103,7 @@ export class TaskRecovery {
     if (codec === undefined) {
       return this.#end(record, failure(`Revision ${record.context.revision} is not supported any more`));
     }
-    if (!isVisible(entry, principalOf(record))) {
+    if (!isVisible(entry, caller.principal)) {
       this.#server.logger?.warn('a task does not run again: its caller may not use the tool', {
         task: record.id,
         tool: record.tool,
@@ -118,7 +123,7 @@ export class TaskRecovery {
       params: paramsOf(record),
     };
     const { clientInfo, capabilities, logLevel, sessionKey } = record.context;
-    const principal = principalOf(record);
+    const { principal } = callerOfTask(record);
     const peer: Peer = { transport: 'memory', ...(principal === undefined ? {} : { principal }) };
     const facts = { key: sessionKey, capabilities, ...(clientInfo === undefined ? {} : { clientInfo }) };
     const level = logLevel === undefined ? {} : { level: logLevel };
@@ -199,10 +204,6 @@ export function externalOutcome(
 }
 
 /** Who created the task, as far as it was stored. */
-function principalOf({ context }: TaskRecord): Principal | undefined {
-  return context.principal as unknown as Principal | undefined;
-}
-
 /** The params of the call that created the task, as far as its handler can see them. */
 function paramsOf({ tool, arguments: args, context }: TaskRecord): NonNullable<JsonRpcRequest['params']> {
   const { capabilities, clientInfo, logLevel, progressToken, traceparent } = context;

@@ -9,22 +9,23 @@ import type { TaskRecord } from './task-store.ts';
 import { viewOf } from './task-view.ts';
 
 export class TaskViews {
-  readonly #tools: ReadonlyMap<string, ToolEntry>;
+  readonly #toolOf: (record: TaskRecord) => ToolEntry | undefined;
   readonly #intervals = new PollIntervals();
   readonly #texts = new PolledTexts();
 
-  constructor(tools: ReadonlyMap<string, ToolEntry>) {
-    this.#tools = tools;
+  /** `toolOf`: the current definition of its tool, if it still exists. */
+  constructor(toolOf: (record: TaskRecord) => ToolEntry | undefined) {
+    this.#toolOf = toolOf;
   }
 
   view(record: TaskRecord): TaskView {
-    const tool = this.#tools.get(record.tool);
+    const tool = this.#toolOf(record);
     return viewOf(record, tool, this.#intervals.current(record, pollLimits(record, tool)));
   }
 
   /** The same for a client that polls, encoded: the interval grows while nothing changes. */
   polled(record: TaskRecord, codec: Codec): string {
-    const pollMs = this.#intervals.count(record, pollLimits(record, this.#tools.get(record.tool)));
+    const pollMs = this.#intervals.count(record, pollLimits(record, this.#toolOf(record)));
     return this.#texts.get(record, codec, pollMs) ?? this.#texts.add(record, codec, this.view(record));
   }
 }

@@ -31,6 +31,7 @@ import {
   type TasksOptions,
 } from './task-options.ts';
 import { TaskReader } from './task-reader.ts';
+import { callerOfTask } from './task-record.ts';
 import { externalOutcome, type RecoveryServer, TaskRecovery } from './task-recovery.ts';
 import type { Created, RunHost, TaskRun } from './task-run.ts';
 import { TaskRunner } from './task-runner.ts';
@@ -82,7 +83,7 @@ export class Tasks implements LoadedTasks, RunHost {
     this.limits = { ...defaultTaskLimits, ...options.limits };
     this.service = options.service ?? server.identity.name;
     this.#space = new TaskSpace(this.store, this.limits);
-    this.views = new TaskViews(server.catalog.tools);
+    this.views = new TaskViews((record) => this.#toolOf(record));
     this.followers = new TaskFollowers(
       (record) => this.view(record),
       () => server.idPrefix,
@@ -282,14 +283,20 @@ export class Tasks implements LoadedTasks, RunHost {
   ): Promise<TaskRecord | undefined> {
     const record = await this.#reader.read(id);
     if (record === undefined) return undefined;
-    const outcome = externalOutcome(state, this.server.catalog.tools.get(record.tool));
+    const outcome = externalOutcome(state, this.#toolOf(record));
     return this.change(id, [{ type: 'end', outcome, expiresAtMs: this.keptUntil(record) }]);
   }
 
   /** Until when an outcome that is written now can be read. */
-  keptUntil({ tool, expiresAtMs }: TaskRecord): number | null {
+  keptUntil(record: TaskRecord): number | null {
+    const { expiresAtMs } = record;
     if (expiresAtMs === null) return null;
-    return Math.max(expiresAtMs, Date.now() + (this.server.catalog.tools.get(tool)?.task?.keepMs ?? 900_000));
+    return Math.max(expiresAtMs, Date.now() + (this.#toolOf(record)?.task?.keepMs ?? 900_000));
+  }
+
+  /** Its current definition, as the caller of the task sees it. */
+  #toolOf(record: TaskRecord): ToolEntry | undefined {
+    return this.server.catalogOf(callerOfTask(record)).tools.get(record.tool);
   }
 
   /** Takes responses to input requests. Those that nothing waits for are ignored. */

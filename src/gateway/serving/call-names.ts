@@ -37,8 +37,8 @@ export class CallNames {
   }
 
   /** Replaces an accepted other name in a call by the name of the tool. */
-  readonly redirect: CallRedirect = (params, principal) => {
-    const found = this.#search.redirect(params, principal);
+  readonly redirect: CallRedirect = (params, caller) => {
+    const found = this.#search.redirect(params, caller);
     const name = found?.name ?? params['name'];
     if (typeof name !== 'string' || this.#server.catalog.tools.has(name)) return found;
     const bare = findBareTool(this.#source.exposed, name, this.#source.bareNames);
@@ -46,7 +46,7 @@ export class CallNames {
     if (bare.ok) return { name: bare.tool.exposed, arguments: found?.arguments ?? params['arguments'] };
     const candidates = bare.candidates.filter((each) => {
       const visible = this.#server.catalog.tools.get(each)?.visible;
-      return visible === undefined || visible(principal);
+      return visible === undefined || visible(caller.principal);
     });
     throw wireErrors.invalidParams(`several servers have a tool ${name}; call one of ${candidates.join(', ')}`);
   };

@@ -148,7 +148,7 @@ function installCategories(server: Server, options: MetaOptions): void {
 
 /** The tools that the caller may see. */
 function candidates(server: Server, { categories }: MetaOptions, ctx: Context): Candidate[] {
-  return [...server.catalog.tools.values()]
+  return [...server.catalogOf(ctx).tools.values()]
     .filter((entry) => entry.visible === undefined || entry.visible(ctx.principal))
     .map((entry) => {
       const { name, title, description, inputSchema } = entry.describe();

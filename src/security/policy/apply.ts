@@ -87,7 +87,7 @@ interface Guards {
 
 /** Cheap rejections come first, so that a flood costs little; the queue comes last. */
 function guardsOf(server: Server, policy: CompiledPolicy, options: ApplyOptions): Guards {
-  const isKnown = (tool: string): boolean => server.catalog.tools.has(tool);
+  const isKnown = (tool: string): boolean => server.isRegistered('tools', tool);
   const { buckets: store } = options;
   const shedding = policy.shedding && shedLoad(policy.shedding);
   const layers: Middleware[] = [];
