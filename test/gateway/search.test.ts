@@ -20,7 +20,7 @@ function serverWith(count: number): Server {
       run: ({ text }) => `${i}: ${text}`,
     });
   }
-  enableSearch(server).set(true);
+  server.replaceEntries(server, { tools: enableSearch(server).entries });
   return server;
 }
 
@@ -110,9 +110,9 @@ test('search tools can be switched off again', async () => {
   const server = createServer({ name: 'test', version: '1', logger: false });
   server.tool('a', { run: () => 'a' });
   const search = enableSearch(server);
-  search.set(true);
-  search.set(true);
-  search.set(false);
+  server.replaceEntries(search, { tools: search.entries });
+  server.replaceEntries(search, { tools: search.entries });
+  server.replaceEntries(search, {});
   await using(server, '2025-11-25', async (client) => {
     expect((await client.listTools()).map(({ name }) => name)).toEqual(['a']);
     await expect(client.callTool('call_tool', { name: 'a' })).rejects.toThrow('Unknown tool');

@@ -1,15 +1,19 @@
 // The tools of a search view: find a tool, read its definition, call it. They keep no state, so that they work the same for
 // sessions and for stateless requests. A call through call_tool is a call of the real tool in every respect.
 
+import type { ToolEntry } from '../../engine/catalog-entry.ts';
 import type { Context } from '../../engine/context.ts';
-import type { CallRedirect } from '../../engine/ports.ts';
+import type { ToolDefinition } from '../../engine/definitions.ts';
+import { toolEntry } from '../../engine/new-entries.ts';
+import type { Caller, CallRedirect } from '../../engine/ports.ts';
 import { rankTools } from '../../engine/rank-tools.ts';
 import type { Server } from '../../engine/server.ts';
 import { capText } from '../../protocol/hygiene.ts';
 import type { Tool } from '../../protocol/model.ts';
 import { UserError } from '../../protocol/user-error.ts';
 
-export const searchToolNames: readonly string[] = ['search_tools', 'describe_tool', 'call_tool'];
+const callName = 'call_tool';
+export const searchToolNames: readonly string[] = ['search_tools', 'describe_tool', callName];
 
 const defaultFound = 10;
 const maxFound = 50;
@@ -38,38 +42,45 @@ const foundOutput = {
   required: ['tools', 'total'],
 } as const;
 
-/** The search tools of one server, which can be switched on and off. */
+/** The search tools of one server. */
 export interface SearchTools {
-  set(enabled: boolean): void;
+  /** For callers that can find tools with them. */
+  readonly entries: readonly ToolEntry[];
   /** A call of call_tool becomes one of the tool it names, under that tool's policy, limits and audit. */
   readonly redirect: CallRedirect;
 }
 
-/** Prepares a server for search tools. They are off at first. `isOffered`: whether a tool may be found. */
-export function prepareSearchTools(server: Server, isOffered: (name: string) => boolean = () => true): SearchTools {
-  let installed: readonly { remove(): void }[] = [];
+/** Whether a caller may find a tool. */
+type IsOffered = (name: string, caller: Caller) => boolean;
+
+/** Prepares search tools for a server; its owner registers their entries. */
+export function prepareSearchTools(server: Server, isOffered: IsOffered = () => true): SearchTools {
+  // Created when they are first needed: most views have none.
+  let entries: readonly ToolEntry[] | undefined;
+  const isSearch = (entry: ToolEntry | undefined): boolean => entry !== undefined && entries?.includes(entry) === true;
   return {
-    redirect: (params) => (installed.length === 0 ? undefined : redirectSearchCall(params)),
-    set(enabled) {
-      if (enabled === installed.length > 0) return;
-      for (const each of installed) each.remove();
-      installed = enabled ? install(server, isOffered) : [];
+    get entries() {
+      return (entries ??= createEntries(server, isOffered));
     },
+    redirect: (params, caller) =>
+      params['name'] === callName && isSearch(server.catalogOf(caller).tools.get(callName))
+        ? redirectSearchCall(params)
+        : undefined,
   };
 }
 
 function redirectSearchCall(params: Parameters<CallRedirect>[0]): ReturnType<CallRedirect> {
-  if (params['name'] !== 'call_tool') return undefined;
   const { name, arguments: args } = (params['arguments'] ?? {}) as { name?: unknown; arguments?: unknown };
   // Invalid arguments are left to the validation of call_tool, which reports what is wrong.
-  if (typeof name !== 'string' || name === 'call_tool') return undefined;
+  if (typeof name !== 'string' || name === callName) return undefined;
   if (args !== undefined && (typeof args !== 'object' || args === null || Array.isArray(args))) return undefined;
   return { name, arguments: args ?? {} };
 }
 
-function install(server: Server, isOffered: (name: string) => boolean): readonly { remove(): void }[] {
+function createEntries(server: Server, isOffered: IsOffered): readonly ToolEntry[] {
+  const entry = (name: string, definition: ToolDefinition): ToolEntry => toolEntry(name, definition, () => false);
   return [
-    server.tool('search_tools', {
+    entry('search_tools', {
       description:
         'Find tools by what they do. Returns names and one line each. Then read the arguments of a tool with describe_tool, and call it with call_tool.',
       annotations: readOnly,
@@ -86,7 +97,7 @@ function install(server: Server, isOffered: (name: string) => boolean): readonly
       output: foundOutput,
       run: (args, ctx) => search(toolsFor(server, isOffered, ctx), args as SearchArguments),
     }),
-    server.tool('describe_tool', {
+    entry('describe_tool', {
       description: 'Show the full definition of a tool: description, arguments, result.',
       annotations: readOnly,
       input: {
@@ -102,7 +113,7 @@ function install(server: Server, isOffered: (name: string) => boolean): readonly
         return JSON.stringify(found.tool, undefined, 1);
       },
     }),
-    server.tool('call_tool', {
+    entry(callName, {
       description: 'Call a tool that search_tools returned.',
       input: {
         type: 'object',
@@ -152,9 +163,9 @@ interface KnownTool {
 }
 
 /** The tools that the caller may see, without those of the search itself. */
-function toolsFor(server: Server, isOffered: (name: string) => boolean, { principal }: Context): KnownTool[] {
-  return [...server.catalog.tools.values()]
-    .filter(({ key }) => !searchToolNames.includes(key) && isOffered(key))
-    .filter(({ visible }) => visible === undefined || visible(principal))
+function toolsFor(server: Server, isOffered: IsOffered, ctx: Context): KnownTool[] {
+  return [...server.catalogOf(ctx).tools.values()]
+    .filter(({ key }) => !searchToolNames.includes(key) && isOffered(key, ctx))
+    .filter(({ visible }) => visible === undefined || visible(ctx.principal))
     .map((entry) => ({ tool: entry.describe(), slug: entry.upstream }));
 }

@@ -21,12 +21,14 @@ export interface ViewEntriesOptions {
   readonly isSingle: boolean;
   /** Tools that are listed; the others can be called. */
   readonly isListed: (exposedName: string) => boolean;
+  /** Of a search view. */
+  readonly searchTools: readonly ToolEntry[];
   /** Absent for a single server. */
   readonly view?: Pick<ViewConfig, 'tasks'> | undefined;
 }
 
 export function viewEntries(view: ExposedView, options: ViewEntriesOptions): OwnedEntries {
-  const { upstreams, held, isSingle, isListed } = options;
+  const { upstreams, held, isSingle, isListed, searchTools } = options;
   const tasks = options.view?.tasks;
   const targets = new Map<string, FeatureTarget>();
   for (const [slug, upstream] of upstreams) {
@@ -37,6 +39,7 @@ export function viewEntries(view: ExposedView, options: ViewEntriesOptions): Own
   const hasResources = [...upstreams.values()].some(({ lists }) => offersResources(lists));
   return {
     tools: [
+      ...searchTools,
       ...view.tools.map((item) => toolEntry(item, targetOf(item.slug), isListed(item.exposed), tasks)),
       ...view.withheldTools.map((item) => withheldEntry(item, targetOf(item.slug))),
     ],

@@ -129,7 +129,7 @@ export class ViewServer {
     }
     this.#capabilities = undefined;
     this.#isKnown = false;
-    const isListed = this.#calls.update(source);
+    const listed = this.#calls.update(source);
     // Only if needed: lists of a restricted server are made for each caller.
     if (source.view?.allow !== undefined && !this.#isRestricted) {
       this.#isRestricted = true;
@@ -142,7 +142,7 @@ export class ViewServer {
     }
     const rejected = this.server.replaceEntries(
       this,
-      viewEntries(source.exposed, { ...source, held: this.#held, isListed }),
+      viewEntries(source.exposed, { ...source, ...listed, held: this.#held }),
     );
     if (rejected.length === 0) return;
     this.server.logger?.warn('items of upstreams are not shown because their names are in use', { names: rejected });
