@@ -49,8 +49,15 @@ export interface PinChecker {
   /**
    * Compares, records tools seen for the first time, and returns which may be shown. Call it with every list that was read
    * from the server, and before the first call after a reconnect. `fingerprints`: those of an earlier report on these tools.
+   * `isPrivate`: it is the list of some callers. What is not in it was not removed, and other callers may have another tool of
+   * the same name, so that a name can have several accepted definitions.
    */
-  check(server: UpstreamConfig, tools: readonly Tool[], fingerprints?: readonly string[]): PinReport;
+  check(
+    server: UpstreamConfig,
+    tools: readonly Tool[],
+    fingerprints?: readonly string[],
+    isPrivate?: boolean,
+  ): PinReport;
 }
 
 export interface PinReport {

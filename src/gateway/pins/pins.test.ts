@@ -179,3 +179,34 @@ test('a list without end is neither stored nor shown in full', async () => {
   await pins.saved();
   expect(new Pins({ file }).list().accepted).toHaveLength(5_000);
 });
+
+test('callers with different lists: what was accepted for one is not a change for another, and nothing was removed', async () => {
+  const pins = new Pins({ file: newFile() });
+  const server = await serverWith({ pin: 'block' });
+  const check = (...tools: Tool[]) => pins.check(server, tools, undefined, true);
+  check(tool('read'), tool('list'));
+  expect(check(tool('read')).changes).toEqual([]);
+  expect(check(tool('more', 'Reads')).changes).toEqual([{ tool: 'more', kind: 'new', withheld: false }]);
+  // Another definition under the same name.
+  expect(check(tool('read', 'Other')).withheld.has('read')).toBe(true);
+  expect(check(tool('read')).withheld.size).toBe(0);
+  expect(pins.accept(server.identity, server.slug, 'read')).toEqual(['read']);
+  expect(check(tool('read', 'Other')).withheld.size).toBe(0);
+  expect(check(tool('read')).withheld.size).toBe(0);
+  expect(pins.list().differences).toEqual([]);
+});
+
+test('callers with different lists: what is accepted is what was shown', async () => {
+  const pins = new Pins({ file: newFile() });
+  const server = await serverWith({ pin: 'block' });
+  const check = (...tools: Tool[]) => pins.check(server, tools, undefined, true);
+  check(tool('read'));
+  check(tool('read', 'First change'));
+  check(tool('read', 'Second change'));
+  check(tool('read'));
+  expect(pins.list().differences.map(({ seen }) => seen.description)).toEqual(['First change']);
+  pins.accept(server.identity, server.slug);
+  expect(check(tool('read', 'First change')).withheld.size).toBe(0);
+  expect(check(tool('read', 'Second change')).withheld.size).toBe(1);
+  expect(pins.list().differences.map(({ seen }) => seen.description)).toEqual(['Second change']);
+});

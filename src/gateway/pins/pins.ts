@@ -71,10 +71,16 @@ export class Pins implements PinChecker {
     this.#refresh();
   }
 
-  check(server: UpstreamConfig, tools: readonly Tool[], fingerprints?: readonly string[]): PinReport {
+  check(
+    server: UpstreamConfig,
+    tools: readonly Tool[],
+    fingerprints?: readonly string[],
+    isPrivate = false,
+  ): PinReport {
     if (server.pin === 'off' && server.newTools === 'allow') return { shown: tools, withheld: new Map(), changes: [] };
     this.#refreshIfPossible();
     const accepted = this.#acceptedOf(server.identity);
+    const everyAccepted = isPrivate ? this.#everyAcceptedOf(server.identity) : undefined;
     const present = new Set(tools.map(({ name }) => name));
     const withheld = new Map<string, string>();
     const changes: PinChange[] = [];
@@ -88,19 +94,19 @@ export class Pins implements PinChecker {
       }
       const fingerprint = fingerprints?.[index] ?? fingerprintOf(definitionOf(tool));
       compared.push(fingerprint);
-      if (accepted.get(name)?.fingerprint === fingerprint) continue;
+      if (accepted.get(name)?.fingerprint === fingerprint || everyAccepted?.has(fingerprint) === true) continue;
       const definition = definitionOf(tool);
-      const change = this.#compare(server, definition, accepted, present);
+      const change = this.#compare(server, definition, accepted, isPrivate ? undefined : present);
       if (change === undefined) continue;
       changes.push(change);
       if (change.kind !== 'new' || change.withheld) seen.set(name, definition);
       else this.#accept(server, definition, 'first-sight');
       if (change.withheld) withheld.set(name, withheldMessage(server, change));
     }
-    for (const name of accepted.keys()) {
+    for (const name of isPrivate ? [] : accepted.keys()) {
       if (!present.has(name)) changes.push({ tool: name, kind: 'removed', withheld: false });
     }
-    this.#remember(server.identity, { slug: server.slug, tools: seen });
+    this.#remember(server.identity, { slug: server.slug, tools: isPrivate ? this.#withEarlier(server, seen) : seen });
     // The first tools of a server are not a change.
     const news = accepted.size === 0 && server.newTools === 'allow' ? [] : changes;
     for (const change of news) this.#report(server, change);
@@ -146,7 +152,8 @@ export class Pins implements PinChecker {
     server: UpstreamConfig,
     definition: PinnedDefinition,
     accepted: ReadonlyMap<string, Acceptance>,
-    present: ReadonlySet<string>,
+    /** Undefined: other tools may be in the lists of other callers, so that none was renamed. */
+    present: ReadonlySet<string> | undefined,
   ): PinChange | undefined {
     const { name } = definition;
     const known = accepted.get(name);
@@ -155,7 +162,7 @@ export class Pins implements PinChecker {
       return { tool: name, kind: 'changed', withheld: server.pin === 'block' };
     }
     const content = contentFingerprintOf(definition);
-    const former = [...accepted.values()].find((each) => each.content === content && !present.has(each.tool));
+    const former = [...accepted.values()].find((each) => each.content === content && present?.has(each.tool) === false);
     if (former !== undefined && server.pin !== 'off') {
       return { tool: name, kind: 'renamed', formerName: former.tool, withheld: server.pin === 'block' };
     }
@@ -184,6 +191,20 @@ export class Pins implements PinChecker {
     const found = new Map<string, Acceptance>();
     for (const each of this.#all()) if (each.server === identity) found.set(each.tool, each);
     return found;
+  }
+
+  /** The fingerprints of all definitions that were ever accepted; each contains the name of its tool. */
+  #everyAcceptedOf(identity: string): ReadonlySet<string> {
+    return new Set(this.#all().flatMap(({ server, fingerprint }) => (server === identity ? [fingerprint] : [])));
+  }
+
+  /**
+   * What was seen in the lists of several callers. Of a tool with several definitions the first stays until it is accepted, so
+   * that what is accepted is what was shown.
+   */
+  #withEarlier({ identity }: UpstreamConfig, seen: SeenServer['tools']): SeenServer['tools'] {
+    const earlier = this.#seen.get(identity)?.tools ?? nothingSeen.tools;
+    return new Map([...earlier, ...[...seen].filter(([name]) => !earlier.has(name))].slice(0, maxTools));
   }
 
   #accept(
