@@ -6,7 +6,7 @@ import type { CachedText } from '../protocol/cached-text.ts';
 import { Cancellation, type CancelSignal } from '../protocol/cancellation.ts';
 import { monotonicMs } from '../protocol/clock.ts';
 import { type WireError, wireErrors } from '../protocol/errors.ts';
-import type { Outlet, Peer, ReadHeader } from '../protocol/exchange.ts';
+import type { Outlet, Peer, Principal, ReadHeader } from '../protocol/exchange.ts';
 import { isObject, type JsonRpcRequest, type Params, resultPrefix, resultText } from '../protocol/json-rpc.ts';
 import { metaKeys } from '../protocol/meta.ts';
 import type { Capabilities, Implementation, LogLevel, Meta, RequestId } from '../protocol/model.ts';
@@ -20,11 +20,6 @@ import type { ServerState } from './server-state.ts';
 import type { Session } from './session.ts';
 
 const noParams: Params = Object.freeze({});
-
-/** Who a call comes from. */
-export function callerOf({ peer, session }: Pick<Call, 'peer' | 'session'>): Caller {
-  return { principal: peer.principal, session };
-}
 
 /** The channel of a call, as the call itself and its run see it. */
 export interface OwnChannel extends CallChannel {
@@ -79,7 +74,7 @@ export function createDetachedCall(
   return call;
 }
 
-export class EngineCall implements Call {
+export class EngineCall implements Call, Caller {
   readonly server: ServerState;
   channel: OwnChannel;
   readonly codec: Codec;
@@ -134,6 +129,10 @@ export class EngineCall implements Call {
     this.header = header;
   }
 
+  get principal(): Principal | undefined {
+    return this.peer.principal;
+  }
+
   get meta(): Meta {
     const meta = this.params['_meta'];
     return isObject(meta) ? meta : noParams;
@@ -182,7 +181,7 @@ export class EngineCall implements Call {
 
   get catalog(): Catalog {
     const { server } = this;
-    return server.callerCatalogs === undefined ? server.catalog : server.catalogOf(callerOf(this));
+    return server.callerCatalogs === undefined ? server.catalog : server.catalogOf(this);
   }
 
   get startedAtMs(): number {

@@ -16,7 +16,7 @@ import type { RequestId } from '../protocol/model.ts';
 import type { Codec } from '../protocol/revisions/index.ts';
 import { checkLengths, checkPhase, findFeature, isLong } from './admission.ts';
 import { BatchOutlet } from './batch.ts';
-import { callerOf, EngineCall, type OwnChannel } from './call.ts';
+import { EngineCall, type OwnChannel } from './call.ts';
 import { smallRequest } from './pending-requests.ts';
 import type { CallRedirect } from './ports.ts';
 import { runCall } from './run-call.ts';
@@ -152,7 +152,7 @@ function receiveRequest(
 function redirect(call: EngineCall, redirects: readonly CallRedirect[]): WireError | undefined {
   try {
     for (const each of redirects) {
-      const other = each(call.params, callerOf(call));
+      const other = each(call.params, call);
       if (other === undefined) continue;
       call.params = { ...call.params, name: other.name, arguments: other.arguments };
       call.isRedirected = true;

@@ -20,6 +20,9 @@ export interface UpstreamLists {
   readonly revision?: string | undefined;
 }
 
+/** What is known of a server besides its lists. */
+export type UpstreamFacts = Pick<UpstreamLists, 'capabilities' | 'revision'>;
+
 /** The last known lists of servers, by the digest of their entry. */
 export interface CatalogCache {
   /** Undefined if there are none, or they cannot be read. */

@@ -2,7 +2,7 @@
 // configuration.
 
 import type { CatalogEntry } from '../engine/catalog-entry.ts';
-import type { Bus } from '../engine/ports.ts';
+import type { Bus, Caller } from '../engine/ports.ts';
 import type { Server } from '../engine/server.ts';
 import { createConsoleLogger } from '../protocol/console-logger.ts';
 import type { Logger } from '../protocol/logger.ts';
@@ -23,7 +23,8 @@ import { HeldCalls } from './relays/held-calls.ts';
 import { decodeOutcome, encodeOutcome } from './relays/held-outcome.ts';
 import { ViewBus } from './serving/view-bus.ts';
 import { ViewServer } from './serving/view-server.ts';
-import type { ViewSource } from './serving/view-source.ts';
+import type { ListsOf, ViewSource } from './serving/view-source.ts';
+import { joinLists, noLists } from './upstreams/checked-lists.ts';
 import type { UpstreamStatus } from './upstreams/contract.ts';
 import { Upstream, type UpstreamSettings } from './upstreams/upstream.ts';
 
@@ -31,7 +32,11 @@ import { Upstream, type UpstreamSettings } from './upstreams/upstream.ts';
 const reloadListMs = 3_000;
 /** Stops a server whose lists always have new conflicts from filling the log and the memory. */
 const maxWarnings = 1_000;
-const noLists = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
+
+function listed(upstream: Upstream, listsOf: ListsOf): ListedServer {
+  const lists = listsOf(upstream);
+  return { config: upstream.config, lists: lists?.shown ?? noLists, withheld: lists?.withheldTools };
+}
 
 /** Creates a gateway. Nothing is started before it is needed, except servers with `start: "eager"`. */
 export function createGateway(config: GatewayConfig, options: GatewayOptions = {}): Gateway {
@@ -99,7 +104,7 @@ export class Gateway {
     const options = { name: 'mooring', version };
     const view = new ViewServer(options, source, this.#held, this.#config.firstListMs, base);
     this.#servers.set(JSON.stringify(as), view);
-    for (const warning of source.exposed.warnings) this.#warnOnce(warning);
+    for (const warning of view.exposedTo(undefined).warnings) this.#warnOnce(warning);
   }
 
   /** The server at a path below the endpoint: `` and `/` the default view, `/v/<view>`, `/s/<server>`. */
@@ -110,9 +115,14 @@ export class Gateway {
     return kind === 's' ? this.single(name) : undefined;
   }
 
-  /** What a server of the gateway shows now; undefined if there is no such view or upstream. */
-  exposed(as: ServedAs): ExposedView | undefined {
-    return this.#servers.get(JSON.stringify(as))?.exposed ?? this.#sourceOf(as)?.exposed;
+  /**
+   * What a server of the gateway shows now: to a caller, or else to all of them together. Of lists that differ between callers,
+   * the items of those callers that are known. Undefined if there is no such view or upstream.
+   */
+  exposed(as: ServedAs, caller?: Caller): ExposedView | undefined {
+    const served = this.#servers.get(JSON.stringify(as));
+    if (served !== undefined && (caller !== undefined || !served.hasPrivate)) return served.exposedTo(caller);
+    return this.#sourceOf(as)?.expose(({ allLists }) => joinLists(allLists));
   }
 
   /** Compares the tools of an upstream with its pins again, after some were accepted. */
@@ -199,6 +209,9 @@ export class Gateway {
       listsChanged: () => {
         if (isCurrent()) this.#updateAll();
       },
+      callerListsChanged: (...change) => {
+        if (isCurrent()) for (const view of this.#servers.values()) view.callerListsChanged(slug, ...change);
+      },
       resourceUpdated: (uri, audience) => {
         if (isCurrent()) for (const view of this.#servers.values()) view.resourceUpdated(slug, uri, audience);
       },
@@ -274,24 +287,26 @@ export class Gateway {
 
   /** What a server shows now; undefined if the configuration does not have it any more. */
   #sourceOf(as: ServedAs): ViewSource | undefined {
-    const listed = (upstream: Upstream): ListedServer => ({
-      config: upstream.config,
-      lists: upstream.lists ?? noLists,
-      withheld: upstream.withheldTools,
-    });
     if ('upstream' in as) {
       const upstream = this.#upstreams.get(as.upstream);
       if (upstream === undefined || upstream.config.disabled) return undefined;
       const upstreams = new Map([[as.upstream, upstream]]);
-      const exposed = exposeServer(listed(upstream));
-      return { instructions: undefined, isSingle: true, upstreams, exposed, bareNames: 'off' };
+      const expose: ViewSource['expose'] = (listsOf) => exposeServer(listed(upstream, listsOf));
+      return { instructions: undefined, isSingle: true, upstreams, expose, bareNames: 'off' };
     }
     const view = this.#viewConfig(as.view);
     if (view === undefined) return undefined;
     const upstreams = new Map([...this.#upstreams].filter(([, { config }]) => isInView(view, config)));
-    const exposed = exposeView(view, [...this.#upstreams.values()].map(listed), this.#ownItems);
+    const all = [...this.#upstreams.values()];
+    // A name depends on the other servers of the gateway too, but not on what they list for one caller of another view.
+    const expose: ViewSource['expose'] = (listsOf) =>
+      exposeView(
+        view,
+        all.map((each) => listed(each, upstreams.has(each.slug) ? listsOf : ({ lists }) => lists)),
+        this.#ownItems,
+      );
     const { bareNames } = this.#config;
-    return { instructions: view.instructions, isSingle: false, upstreams, exposed, view, bareNames };
+    return { instructions: view.instructions, isSingle: false, upstreams, expose, view, bareNames };
   }
 
   /** What the server has itself that the default view was added to. */
@@ -311,7 +326,7 @@ export class Gateway {
       const source = this.#sourceOf(as);
       if (source === undefined) continue;
       view.update(source);
-      for (const warning of source.exposed.warnings) this.#warnOnce(warning);
+      for (const warning of view.exposedTo(undefined).warnings) this.#warnOnce(warning);
     }
   }
 

@@ -11,12 +11,13 @@ export type {
   PinChecker,
   PinReport,
   PreparedLists,
+  UpstreamFacts,
   UpstreamLists,
 } from './contract.ts';
 export { createGateway, type Gateway } from './gateway.ts';
 export type { GatewayOptions, ServedAs } from './options.ts';
 export { type PinOptions, Pins } from './pins/index.ts';
 export type { HeldCallLimits } from './relays/held-calls.ts';
+export type { ListSettings } from './upstreams/checked-lists.ts';
 export type { ConnectSettings } from './upstreams/connect-options.ts';
 export type { UpstreamStateName, UpstreamStatus } from './upstreams/contract.ts';
-export type { ListSettings } from './upstreams/known-lists.ts';

@@ -14,9 +14,9 @@ const known = new WeakMap<ExposedView, Names>();
 
 /** Finds the server of requests at this place. */
 export function upstreamNames(gateway: Gateway, as: ServedAs): (request: RequestInfo) => string | undefined {
-  return ({ method, name }) => {
+  return ({ method, name, ctx }) => {
     if (name === undefined) return undefined;
-    const view = gateway.exposed(as);
+    const view = gateway.exposed(as, ctx);
     if (view === undefined) return undefined;
     if (method === 'tools/call') return namesOf(view).tools.get(name);
     if (method === 'prompts/get') return namesOf(view).prompts.get(name);

@@ -5,11 +5,11 @@ import { uiExtension } from '../../protocol/apps.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Capabilities } from '../../protocol/model.ts';
 import { tasksExtension } from '../../protocol/revisions/index.ts';
-import type { UpstreamLists } from '../contract.ts';
+import type { UpstreamFacts } from '../contract.ts';
 
 /** The capabilities that declare them; empty if there are none. */
-export function extensionCapabilities(lists: UpstreamLists | undefined): Capabilities {
-  const { extensions, experimental } = lists?.capabilities ?? {};
+export function extensionCapabilities(facts: UpstreamFacts | undefined): Capabilities {
+  const { extensions, experimental } = facts?.capabilities ?? {};
   const others = isObject(extensions) ? withoutTasks(extensions) : {};
   return {
     ...(Object.keys(others).length === 0 ? {} : { extensions: others }),
@@ -27,8 +27,8 @@ export function viewExtensions(all: readonly (Capabilities | undefined)[]): Capa
   return declared.length === 0 ? {} : { extensions: { [uiExtension]: Object.assign({}, ...declared.toReversed()) } };
 }
 
-export function hasExtensions(lists: UpstreamLists | undefined): boolean {
-  return Object.keys(extensionCapabilities(lists)).length > 0;
+export function hasExtensions(facts: UpstreamFacts | undefined): boolean {
+  return Object.keys(extensionCapabilities(facts)).length > 0;
 }
 
 /** Tasks are the gateway's own, on both sides. */

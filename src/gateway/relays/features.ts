@@ -6,6 +6,7 @@ import { RelayedResult } from '../../engine/relayed-result.ts';
 import type { Completion, CompletionRef, PromptResult, ReadResult, Tool, ToolResult } from '../../protocol/model.ts';
 import { overrideArguments } from '../names/index.ts';
 import type { UpstreamConnection } from '../upstreams/connection.ts';
+import { callerKeys } from '../upstreams/isolation.ts';
 import { notAskedText, toolFailure, toWireError } from './failures.ts';
 import { type Relayed, type RelayedRequest, type RelayTarget, relay } from './relay.ts';
 import type { RelayOptions } from './relay-call.ts';
@@ -56,13 +57,13 @@ class ToolRequest implements RelayedRequest<ToolResult, ToolResult> {
     this.#ctx = ctx;
     this.isRepeatable = annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
     // A task of the gateway is a task of the upstream too, so it outlives connections on both sides.
-    this.task = ctx.mayDetach ? 'prefer' : decidesOnTasks(target.upstream.lists) ? 'never' : undefined;
+    this.task = ctx.mayDetach ? 'prefer' : decidesOnTasks(target.upstream.facts) ? 'never' : undefined;
   }
 
-  send({ client }: UpstreamConnection, options: ToolCallOptions): Promise<ToolResult> {
-    const reason = this.#target.upstream.withheld.get(this.#name);
+  send(connection: UpstreamConnection, options: ToolCallOptions): Promise<ToolResult> {
+    const reason = this.#target.upstream.whyWithheld(this.#name, connection);
     if (reason !== undefined) return Promise.resolve(failure(reason));
-    return client.callTool(this.#name, this.#args, options);
+    return connection.client.callTool(this.#name, this.#args, options);
   }
 
   finish({ value, call, revision }: Relayed<ToolResult>): ToolResult {
@@ -86,7 +87,7 @@ class ToolRequest implements RelayedRequest<ToolResult, ToolResult> {
       return relay(this.#target, ctx, this);
     }
     const { upstream } = this.#target;
-    upstream.failed(error);
+    upstream.failed(error, callerKeys(ctx));
     return toolFailure(error, upstream.config, ctx);
   }
 }
@@ -102,7 +103,7 @@ export function readResource(target: FeatureTarget, uri: string, exposed: string
     isRepeatable: true,
     send: ({ client }, options) => client.readResource(uri, options),
     finish: ({ value }) => mapReadResult(value, target.expose, isPrivate),
-    failed: throwTo(target, exposed),
+    failed: throwTo(target, ctx, exposed),
   });
 }
 
@@ -117,7 +118,7 @@ export function getPrompt(
     isRepeatable: true,
     send: ({ client }, options) => client.getPrompt(name, given, options),
     finish: ({ value }) => mapPromptResult(value, target.expose),
-    failed: throwTo(target),
+    failed: throwTo(target, ctx),
   });
 }
 
@@ -133,7 +134,7 @@ export function complete(
     isRepeatable: true,
     send: ({ client }, options) => client.complete({ ref, argument, ...context }, options),
     finish: ({ value }) => checkCompletion(value),
-    failed: throwTo(target),
+    failed: throwTo(target, ctx),
   });
 }
 
@@ -148,14 +149,14 @@ export function requestOther(
     isRepeatable: false,
     send: ({ client }, options) => client.request(method, params, options),
     finish: ({ value }) => mapOtherResult(value),
-    failed: throwTo(target),
+    failed: throwTo(target, ctx),
   });
 }
 
 /** Throws what the client gets for a failure. `uri`: of a resource, as the client named it. */
-function throwTo({ upstream }: RelayTarget, uri?: string): (error: unknown) => never {
+function throwTo({ upstream }: RelayTarget, ctx: Context, uri?: string): (error: unknown) => never {
   return (error) => {
-    upstream.failed(error);
+    upstream.failed(error, callerKeys(ctx));
     throw toWireError(error, upstream.config, uri);
   };
 }

@@ -4,11 +4,11 @@
 import { ClientError } from '../../client/index.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { tasksExtension } from '../../protocol/revisions/index.ts';
-import type { UpstreamLists } from '../contract.ts';
+import type { UpstreamFacts } from '../contract.ts';
 
 /** Whether the upstream, not its client, decides which calls are tasks. */
-export function decidesOnTasks(lists: UpstreamLists | undefined): boolean {
-  return declaresTasks(lists?.capabilities);
+export function decidesOnTasks(facts: UpstreamFacts | undefined): boolean {
+  return declaresTasks(facts?.capabilities);
 }
 
 /** Whether a call was rejected because it only runs as a task. */

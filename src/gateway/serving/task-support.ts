@@ -5,7 +5,7 @@ import type { TaskOptions } from '../../engine/tasks/task-options.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Tool } from '../../protocol/model.ts';
 import type { ToolOverride, ViewConfig } from '../config/gateway-config.ts';
-import type { UpstreamLists } from '../contract.ts';
+import type { UpstreamFacts } from '../contract.ts';
 import { decidesOnTasks } from '../relays/task-rules.ts';
 
 /** What the configuration says: the override of the tool, and the view. */
@@ -16,21 +16,21 @@ export interface TaskChoice {
 
 /** Undefined: never. */
 export function taskSupport(
-  lists: UpstreamLists | undefined,
+  facts: UpstreamFacts | undefined,
   tool: Tool,
   { support, tasks }: TaskChoice,
 ): TaskOptions | undefined {
   if (support === 'forbidden') return undefined;
-  const upstreams = upstreamSupport(lists, tool);
+  const upstreams = upstreamSupport(facts, tool);
   if (upstreams !== undefined) return { ...recovery, ...options[support ?? upstreams] };
   if (tasks === 'when-slow') return { ...options[support ?? 'optional'], ...(support !== 'required' && whenSlow) };
   return support && options[support];
 }
 
 /** What the upstream says. */
-function upstreamSupport(lists: UpstreamLists | undefined, { execution }: Tool): keyof typeof options | undefined {
-  if (decidesOnTasks(lists)) return 'optional';
-  const { tasks } = lists?.capabilities ?? {};
+function upstreamSupport(facts: UpstreamFacts | undefined, { execution }: Tool): keyof typeof options | undefined {
+  if (decidesOnTasks(facts)) return 'optional';
+  const { tasks } = facts?.capabilities ?? {};
   const support = execution?.taskSupport;
   return isObject(tasks) && support !== 'forbidden' ? support : undefined;
 }

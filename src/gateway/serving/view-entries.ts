@@ -7,15 +7,20 @@ import { wireErrors } from '../../protocol/errors.ts';
 import type { CompletionRef, Tool } from '../../protocol/model.ts';
 import { type CompiledSchema, compileSchema, SchemaError } from '../../schema/index.ts';
 import type { ViewConfig } from '../config/gateway-config.ts';
+import type { UpstreamLists } from '../contract.ts';
 import type { ExposedItem, ExposedView } from '../names/index.ts';
 import { withExposedPage } from '../relays/app-page.ts';
 import { callTool, complete, type FeatureTarget, getPrompt, readResource } from '../relays/features.ts';
 import type { HeldCalls } from '../relays/held-calls.ts';
+import type { SeenLists } from '../upstreams/checked-lists.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import { taskSupport } from './task-support.ts';
+import type { ListsOf } from './view-source.ts';
 
 export interface ViewEntriesOptions {
   readonly upstreams: ReadonlyMap<string, Upstream>;
+  /** What callers see of them. */
+  readonly listsOf: ListsOf;
   readonly held: HeldCalls;
   /** The view is a single server: input requests need no server name, and its clients know its extensions. */
   readonly isSingle: boolean;
@@ -28,7 +33,7 @@ export interface ViewEntriesOptions {
 }
 
 export function viewEntries(view: ExposedView, options: ViewEntriesOptions): OwnedEntries {
-  const { upstreams, held, isSingle, isListed, searchTools } = options;
+  const { upstreams, listsOf, held, isSingle, isListed, searchTools } = options;
   const tasks = options.view?.tasks;
   const targets = new Map<string, FeatureTarget>();
   for (const [slug, upstream] of upstreams) {
@@ -36,12 +41,12 @@ export function viewEntries(view: ExposedView, options: ViewEntriesOptions): Own
     targets.set(slug, { upstream, held, namesServer: !isSingle, passesExtensions: isSingle, expose });
   }
   const targetOf = (slug: string): FeatureTarget => targets.get(slug) as FeatureTarget;
-  const hasResources = [...upstreams.values()].some(({ lists }) => offersResources(lists));
+  const hasResources = [...upstreams.values()].some((upstream) => offersResources(listsOf(upstream)?.shown));
   return {
     tools: [
       ...searchTools,
       ...view.tools.map((item) => toolEntry(item, targetOf(item.slug), isListed(item.exposed), tasks)),
-      ...view.withheldTools.map((item) => withheldEntry(item, targetOf(item.slug))),
+      ...view.withheldTools.map((item) => withheldEntry(item, listsOf(targetOf(item.slug).upstream))),
     ],
     prompts: view.prompts.map((item) => promptEntry(item, targetOf(item.slug))),
     resources: view.resources.map((item) => resourceEntry(item, targetOf(item.slug))),
@@ -52,15 +57,15 @@ export function viewEntries(view: ExposedView, options: ViewEntriesOptions): Own
   };
 }
 
-function offersResources(lists: Upstream['lists']): boolean {
+function offersResources(lists: UpstreamLists | undefined): boolean {
   if (lists === undefined) return false;
   const { resources, resourceTemplates, capabilities } = lists;
   return resources.length + resourceTemplates.length > 0 || capabilities?.['resources'] !== undefined;
 }
 
 /** A tool that is withheld until it is accepted: calls return an error that says so. */
-function withheldEntry({ item, original }: ExposedItem<Tool>, { upstream }: FeatureTarget): ToolEntry {
-  const text = upstream.withheld.get(original) ?? 'This tool was not accepted.';
+function withheldEntry({ item, original }: ExposedItem<Tool>, lists: SeenLists | undefined): ToolEntry {
+  const text = lists?.withheld.get(original) ?? 'This tool was not accepted.';
   return relayedTool(item, { listed: false, run: () => ({ content: [{ type: 'text', text }], isError: true }) });
 }
 
@@ -76,7 +81,7 @@ function toolEntry(
     callTool(target, original, item, args as { readonly [key: string]: unknown }, ctx);
   const { validate, slug, override } = target.upstream.config;
   const support = Object.hasOwn(override, original) ? override[original]?.taskSupport : undefined;
-  const task = taskSupport(target.upstream.lists, item, { support, tasks });
+  const task = taskSupport(target.upstream.facts, item, { support, tasks });
   if (!validate) return relayedTool(shown, { run, listed, task, upstream: slug });
   const where = `tool ${JSON.stringify(original)} of ${slug}`;
   return relayedTool(shown, {
@@ -100,7 +105,7 @@ function compileInput(json: Tool['inputSchema'], where: string): CompiledSchema 
 }
 
 function completerFor(target: FeatureTarget, ref: CompletionRef): ((argument: string) => Completer) | undefined {
-  if (target.upstream.lists?.capabilities?.['completions'] === undefined) return undefined;
+  if (target.upstream.facts?.capabilities?.['completions'] === undefined) return undefined;
   return (name) => (value, known, ctx) => complete(target, ref, { name, value }, known, ctx);
 }
 

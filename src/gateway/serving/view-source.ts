@@ -2,7 +2,11 @@
 
 import type { BareNames, ViewConfig } from '../config/gateway-config.ts';
 import type { ExposedView } from '../names/index.ts';
+import type { SeenLists } from '../upstreams/checked-lists.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
+
+/** What an upstream lists; undefined if that is not known. */
+export type ListsOf = (upstream: Upstream) => SeenLists | undefined;
 
 /** Computed again whenever one of the upstreams changes. */
 export interface ViewSource {
@@ -12,8 +16,9 @@ export interface ViewSource {
   readonly isSingle: boolean;
   /** By slug, in the order of the file. */
   readonly upstreams: ReadonlyMap<string, Upstream>;
-  readonly exposed: ExposedView;
   /** Absent for a single server. */
   readonly view?: ViewConfig | undefined;
   readonly bareNames: BareNames;
+  /** What callers see for whom the upstreams list this. */
+  expose(listsOf: ListsOf): ExposedView;
 }

@@ -58,6 +58,8 @@ export class UpstreamConnection implements CallFinder {
   isReady = false;
   /** How often it had to be checked again; lists whose reading began before do not count. */
   checks = 0;
+  /** Its lists are read for this caller of it; undefined: for none. */
+  listedFor: Pick<UpstreamCall, 'headers'> | undefined;
   /** Its lists are being read. */
   reading: Promise<void> | undefined;
   /** No new calls: another connection replaces it. */

@@ -5,8 +5,9 @@ import type { Client } from '../../client/index.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import { type ConnectSettings, connectOptions } from './connect-options.ts';
 import { UpstreamConnection } from './connection.ts';
-import type { ConnectionCaller } from './contract.ts';
+import type { CallerKeys, ConnectionCaller } from './contract.ts';
 import { everyAsk } from './declared-capabilities.ts';
+import { isolationKey, keepsApart } from './isolation.ts';
 import { RestartPolicies } from './restart-policies.ts';
 import { pause } from './restart-policy.ts';
 import { cannotBeUsed, isPermanent, reasonForCallers, type UpstreamUnavailable } from './start-error.ts';
@@ -75,9 +76,10 @@ export class UpstreamConnections {
     return this.all.filter(({ open }) => open !== undefined);
   }
 
-  /** The client of a connection, if that is open. */
-  openOf(key: string): Client | undefined {
-    return this.open.find((each) => each.key === key)?.client;
+  /** The connection with a key, if it is open and gets new calls. */
+  openOf(key: string): UpstreamConnection | undefined {
+    const connection = this.#slots.get(key)?.connection;
+    return connection?.open === undefined ? undefined : connection;
   }
 
   /** Lists are read over a connection of their own only if no other is open. */
@@ -91,17 +93,8 @@ export class UpstreamConnections {
     return undefined;
   }
 
-  keyOf(call: Pick<ConnectionCaller, 'principalKey' | 'sessionKey'>): string {
-    switch (this.#config.isolation) {
-      case 'shared':
-        return '';
-      case 'principal':
-        return call.principalKey;
-      case 'session':
-        return call.sessionKey;
-      case 'call':
-        return `call ${++this.#calls}`;
-    }
+  keyOf(call: CallerKeys): string {
+    return this.#config.isolation === 'call' ? `call ${++this.#calls}` : isolationKey(this.#config, call);
   }
 
   /** The connection for a call; not a promise if it is open. */
@@ -200,8 +193,7 @@ export class UpstreamConnections {
     if (this.#closed) throw this.#unavailable('it was removed from the configuration');
     this.#makeRoom();
     const closing = new AbortController();
-    const { isolation } = this.#config;
-    const isOwned = isolation === 'principal' || isolation === 'session';
+    const isOwned = keepsApart(this.#config);
     const connection = new UpstreamConnection(
       key,
       isOwned ? (call?.principalKey ?? '') : undefined,
@@ -217,6 +209,7 @@ export class UpstreamConnections {
       },
       this.#settings.logger,
     );
+    if (isOwned) connection.listedFor = call && { headers: call.headers };
     const ready = this.#open(connection, call, closing.signal);
     const slot: Slot = { connection, ready, closing };
     this.#slots.set(key, slot);

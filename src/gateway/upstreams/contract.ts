@@ -4,7 +4,7 @@ import type { LogMessage } from '../../client/index.ts';
 import type { AudienceTest } from '../../engine/audience.ts';
 import type { SessionClient } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
-import type { UpstreamLists } from '../contract.ts';
+import type { CheckedLists } from './checked-lists.ts';
 
 /** A call of a client that an upstream works on. It is also the options of its request to the upstream. */
 export interface UpstreamCall {
@@ -21,6 +21,8 @@ export interface UpstreamCall {
   readonly sessionKey: string;
   /** What the caller's client can be asked for: capabilities to declare for a connection of its own. */
   readonly asks: Asks;
+  /** The headers of its request that are passed on. */
+  readonly headers: Readonly<Record<string, string>> | undefined;
   /** Its index among the calls of its connection, and its sequence number. The connection sets them. */
   slot: number;
   order: number;
@@ -45,8 +47,11 @@ export interface UpstreamCall {
   askSession(client: SessionClient, request: InputRequest, signal: AbortSignal): Promise<unknown>;
 }
 
-/** What decides which connection a caller uses, and what is declared when it is opened. */
-export type ConnectionCaller = Pick<UpstreamCall, 'principalKey' | 'sessionKey' | 'asks'>;
+/** Which connection a caller uses, by isolation. */
+export type CallerKeys = Pick<UpstreamCall, 'principalKey' | 'sessionKey'>;
+
+/** What decides which connection a caller uses, what is declared when it is opened, and what lists are read with. */
+export type ConnectionCaller = Pick<UpstreamCall, 'principalKey' | 'sessionKey' | 'asks' | 'headers'>;
 
 /** A session of a client that has used a connection: it may be asked while no call is in progress. */
 export interface UpstreamSession {
@@ -101,6 +106,8 @@ export interface UpstreamStatus {
   readonly p99Ms?: number;
   readonly pid?: number;
   readonly connections: number;
+  /** How many callers have lists of their own; absent if all callers see the same. */
+  readonly callerLists?: number;
   /** How many of its tools may not be used until they are accepted; absent if all may. */
   readonly withheldTools?: number;
   /** Output of the process that is not a message. */
@@ -115,7 +122,10 @@ export interface UpstreamStatus {
 
 /** Is notified of what happens to an upstream. */
 export interface UpstreamListener {
-  listsChanged(lists: UpstreamLists): void;
+  /** What all callers see has changed, or whether they all see the same. */
+  listsChanged(): void;
+  /** What the callers with this isolation key see may have changed. */
+  callerListsChanged(key: string, before: CheckedLists | undefined, after: CheckedLists): void;
   /** A resource that is followed has changed. `audience`: only these clients are notified; undefined: all. */
   resourceUpdated(uri: string, audience: AudienceTest | undefined): void;
   stateChanged(status: UpstreamStatus): void;

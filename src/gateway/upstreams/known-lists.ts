@@ -1,46 +1,37 @@
-// What is known of the lists of one upstream: as its server sent them, and what may be shown of them. The last lists stay until
-// others are read, and are stored for the next start.
+// What is known of the lists that all callers of one upstream see. The last lists stay until others are read, and are stored
+// for the next start.
 
 import type { Tool } from '../../protocol/model.ts';
-import { cleanLists } from '../clean-lists.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
-import type { CatalogCache, PinChecker, PreparedLists, UpstreamLists } from '../contract.ts';
-
-export interface ListSettings {
-  readonly cache?: CatalogCache | undefined;
-  readonly pins?: PinChecker | undefined;
-  /** Changes what a server lists before it is shown. Default: removes hidden characters, limits lengths. */
-  readonly cleanLists?: ((lists: UpstreamLists) => UpstreamLists) | undefined;
-}
+import type { UpstreamFacts, UpstreamLists } from '../contract.ts';
+import { CheckedLists, type ListSettings } from './checked-lists.ts';
+import { keepsApart } from './isolation.ts';
 
 export class KnownLists {
   readonly #config: UpstreamConfig;
   readonly #settings: ListSettings;
-  /** As the server sent them, and what was computed from them. */
-  #received: UpstreamLists | undefined;
-  #prepared: PreparedLists | undefined;
   /** When they were read, on the clock of `Date.now()`. */
   #readAtMs = 0;
   /** They were read by this process, not stored by one before. */
   #isRead = false;
-  /** What may be shown; undefined until they have been read. */
-  shown: UpstreamLists | undefined;
-  /** Tools that may not be called, with the reason. */
-  withheld: ReadonlyMap<string, string> = new Map();
-  withheldTools: readonly Tool[] = [];
+  /** Undefined until they have been read. */
+  checked: CheckedLists | undefined;
+  /** What was stored about a server whose lists differ between callers. */
+  readonly storedFacts: UpstreamFacts | undefined;
 
   constructor(config: UpstreamConfig, settings: ListSettings) {
     this.#config = config;
     this.#settings = settings;
     const cached = settings.cache?.read(config.digest);
     if (cached === undefined) return;
+    // A version before this one may have stored the lists of one caller.
+    if (keepsApart(config) && cached.lists.cache?.cacheScope === 'private') {
+      this.storedFacts = factsOf(cached.lists);
+      return;
+    }
     this.#readAtMs = cached.atMs;
-    this.#take(cached.lists, this.#isStorable ? cached.prepared : undefined);
-  }
-
-  /** As the server sent them. */
-  get received(): UpstreamLists | undefined {
-    return this.#received;
+    const stored = this.#isStorable ? cached.prepared : undefined;
+    this.checked = new CheckedLists(config, settings, cached.lists, { stored });
   }
 
   /** How long ago they were read from the server. */
@@ -58,41 +49,47 @@ export class KnownLists {
     return this.#config.pin === 'block' && this.#settings.pins !== undefined;
   }
 
-  /** Takes over what was read from the server, and returns what may be shown of it. */
-  update(lists: UpstreamLists): UpstreamLists {
+  /** Takes over what was read from the server. */
+  update(lists: UpstreamLists): CheckedLists {
     this.#readAtMs = Date.now();
     this.#isRead = true;
-    const shown = this.#take(lists);
-    this.#settings.cache?.write(this.#config.digest, lists, this.#isStorable ? this.#prepared : undefined);
-    return shown;
+    this.checked = new CheckedLists(this.#config, this.#settings, lists);
+    const prepared = this.#isStorable ? this.checked.prepared : undefined;
+    this.#settings.cache?.write(this.#config.digest, lists, prepared);
+    return this.checked;
   }
 
   /** Takes over the tools of another connection, without the other lists. */
-  updateTools(tools: readonly Tool[]): UpstreamLists {
-    return this.#take({ ...(this.#received as UpstreamLists), tools });
+  updateTools(tools: readonly Tool[]): void {
+    const { received } = this.checked as CheckedLists;
+    this.checked = new CheckedLists(this.#config, this.#settings, { ...received, tools });
   }
 
-  /** Compares the last lists with the pins again. */
-  recheck(): UpstreamLists | undefined {
-    return this.#received === undefined ? undefined : this.#take(this.#received, this.#prepared);
+  /** There are none any more that all callers see. Of those that one caller sees, only what is no list is stored. */
+  forget(lists: UpstreamLists): void {
+    this.checked = undefined;
+    const { capabilities, revision, cache } = lists;
+    this.#settings.cache?.write(this.#config.digest, {
+      ...{ tools: [], prompts: [], resources: [], resourceTemplates: [] },
+      ...{ capabilities, revision, cache },
+    });
+  }
+
+  /** Compares the last lists with the pins again. Returns false if there are none. */
+  recheck(): boolean {
+    if (this.checked === undefined) return false;
+    const { received, prepared } = this.checked;
+    this.checked = new CheckedLists(this.#config, this.#settings, received, { stored: prepared });
+    return true;
   }
 
   /** Whether cleaned lists may be stored: a function of the program may clean differently the next time. */
   get #isStorable(): boolean {
     return this.#settings.cleanLists === undefined;
   }
+}
 
-  /** `stored`: what was computed from these lists before. */
-  #take(lists: UpstreamLists, stored?: PreparedLists): UpstreamLists {
-    const cleaned = stored?.cleaned ?? (this.#settings.cleanLists ?? cleanLists)(lists);
-    // Compared as the server sent them, so that hidden characters count as a change.
-    const report = this.#settings.pins?.check(this.#config, lists.tools, stored?.fingerprints);
-    const withheld = report?.withheld ?? new Map<string, string>();
-    this.#received = lists;
-    this.#prepared = { cleaned, fingerprints: report?.fingerprints };
-    this.withheld = withheld;
-    this.withheldTools = withheld.size === 0 ? [] : cleaned.tools.filter(({ name }) => withheld.has(name));
-    const tools = withheld.size === 0 ? cleaned.tools : cleaned.tools.filter(({ name }) => !withheld.has(name));
-    return (this.shown = { ...cleaned, tools });
-  }
+/** What a server says about itself. Its instructions are left out: they may be for one caller, as its lists. */
+export function factsOf({ capabilities, revision }: UpstreamLists): UpstreamFacts {
+  return { capabilities, revision };
 }

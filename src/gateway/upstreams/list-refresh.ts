@@ -53,11 +53,15 @@ export class ListRefresh {
 
   /** A connection is open. Lists that are being read are read over it. */
   opened(announcesChanges: boolean): void {
+    if (this.#reading === undefined && !this.#closed) this.now().catch(() => {});
+    this.follow(announcesChanges);
+  }
+
+  /** Reads from time to time from now on, if the server does not announce changes. */
+  follow(announcesChanges: boolean): void {
     clearInterval(this.#interval);
     this.#interval = undefined;
-    if (this.#closed) return;
-    if (this.#reading === undefined) this.now().catch(() => {});
-    if (announcesChanges || this.#refreshMs === 0) return;
+    if (this.#closed || announcesChanges || this.#refreshMs === 0) return;
     this.#interval = setInterval(() => this.soon(), this.#refreshMs);
     this.#interval.unref();
   }

@@ -2,13 +2,13 @@
 // one follows what the last one did.
 
 import type { AudienceTest, NotifiedClient } from '../../engine/audience.ts';
-import { principalKey } from '../../engine/ports.ts';
 import type { Logger } from '../../protocol/logger.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import { asksOf } from '../relays/input-request.ts';
 import type { UpstreamConnection } from './connection.ts';
 import type { UpstreamConnections } from './connections.ts';
-import type { ConnectionCaller } from './contract.ts';
+import type { CallerKeys, ConnectionCaller } from './contract.ts';
+import { callerKeys } from './isolation.ts';
 
 /** How long a client may take to follow a resource that was prepared for it; its request may have failed. */
 const prepareMs = 10_000;
@@ -25,6 +25,8 @@ export class ResourceFollowers {
   readonly #logger: Logger | undefined;
   /** By the key of the connection. */
   readonly #following = new Map<string, FollowingConnection>();
+  /** By the same key, the headers of a request that followed something: clients have none when they are notified. */
+  readonly #headers = new Map<string, ConnectionCaller['headers']>();
 
   constructor(connections: UpstreamConnections, isolation: UpstreamConfig['isolation'], logger: Logger | undefined) {
     this.#connections = connections;
@@ -37,8 +39,10 @@ export class ResourceFollowers {
     const key = this.#keyOf(caller);
     return this.#with(key, caller, async (connection) => {
       if (!(await connection.follow(uri))) return false;
+      if (caller.headers !== undefined) this.#headers.set(key, caller.headers);
       const timer = setTimeout(() => {
         if (!this.#isFollowed(key, uri)) void connection.unfollow(uri);
+        if (!this.#following.has(key)) this.#headers.delete(key);
       }, prepareMs);
       timer.unref();
       return true;
@@ -61,8 +65,9 @@ export class ResourceFollowers {
 
   /** A client follows a resource, over its own connection if it has one. */
   follow(uri: string, client: NotifiedClient): void {
-    const caller = callerOf(client);
-    const key = this.#keyOf(caller);
+    const keys = callerKeys(client);
+    const key = this.#keyOf(keys);
+    const caller = { ...keys, asks: asksOf(client), headers: this.#headers.get(key) };
     let following = this.#following.get(key);
     if (following === undefined) this.#following.set(key, (following = { caller, clients: new Map() }));
     const clients = following.clients.get(uri);
@@ -78,12 +83,15 @@ export class ResourceFollowers {
 
   /** The client does not follow it any more. */
   unfollow(uri: string, client: NotifiedClient): void {
-    const key = this.#keyOf(keysOf(client));
+    const key = this.#keyOf(callerKeys(client));
     const following = this.#following.get(key);
     const clients = following?.clients.get(uri);
     if (following === undefined || clients?.delete(client) !== true || clients.size > 0) return;
     following.clients.delete(uri);
-    if (following.clients.size === 0) this.#following.delete(key);
+    if (following.clients.size === 0) {
+      this.#following.delete(key);
+      this.#headers.delete(key);
+    }
     for (const connection of this.#connections.open) if (connection.key === key) void connection.unfollow(uri);
   }
 
@@ -94,7 +102,7 @@ export class ResourceFollowers {
   /** The clients that are notified of what a connection reports; undefined: all. */
   audienceOf(key: string): AudienceTest | undefined {
     if (this.#isolation === 'shared') return undefined;
-    return (principal, session) => this.#keyOf(keysOf({ principal, session })) === key;
+    return (principal, session) => this.#keyOf(callerKeys({ principal, session })) === key;
   }
 
   /** A connection is open: it follows what the last one with its key did. */
@@ -119,15 +127,4 @@ export class ResourceFollowers {
   #report(error: unknown): void {
     this.#logger?.debug('resources of an upstream cannot be followed', { error });
   }
-}
-
-type CallerKeys = Pick<ConnectionCaller, 'principalKey' | 'sessionKey'>;
-
-function keysOf({ principal, session }: Pick<NotifiedClient, 'principal' | 'session'>): CallerKeys {
-  const key = principalKey(principal);
-  return { principalKey: key, sessionKey: session?.key ?? key };
-}
-
-function callerOf(client: NotifiedClient): ConnectionCaller {
-  return { ...keysOf(client), asks: asksOf(client) };
 }

@@ -1,27 +1,22 @@
-// One configured server: its connections, its state and its lists. Lists are known from the cache before anything is started;
-// they are read again when the server is connected, when it announces a change, and from time to time.
+// One configured server: its connections, its state and its catalog.
 
 import { ClientError } from '../../client/index.ts';
-import type { Tool } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
-import type { UpstreamLists } from '../contract.ts';
+import type { UpstreamFacts } from '../contract.ts';
+import type { CheckedLists, ListSettings } from './checked-lists.ts';
 import type { ConnectSettings } from './connect-options.ts';
 import type { UpstreamConnection } from './connection.ts';
 import { UpstreamConnections } from './connections.ts';
-import type { UpstreamCall, UpstreamListener, UpstreamStatus } from './contract.ts';
-import { KnownLists, type ListSettings } from './known-lists.ts';
-import { ListRefresh } from './list-refresh.ts';
-import { readLists } from './read-lists.ts';
+import type { CallerKeys, ConnectionCaller, UpstreamCall, UpstreamListener, UpstreamStatus } from './contract.ts';
+import { isolationKey, keepsApart } from './isolation.ts';
 import { ResourceFollowers } from './resource-followers.ts';
 import { defaultRetryDownMs } from './restart-policy.ts';
 import { cannotBeUsed, isUnreachable, messageOf, needsLogin } from './start-error.ts';
+import { UpstreamCatalog } from './upstream-catalog.ts';
 import { UpstreamRecord } from './upstream-record.ts';
 import { UpstreamState } from './upstream-state.ts';
 
 export interface UpstreamSettings extends ConnectSettings, ListSettings {}
-
-/** Which connection a caller uses, by isolation. */
-type CallerKeys = Pick<UpstreamCall, 'sessionKey' | 'principalKey'>;
 
 const invalidParams = -32602;
 /** How often the lists of a connection are read for one call that waits; stops a server that loses every session. */
@@ -32,12 +27,11 @@ export class Upstream {
   readonly #settings: UpstreamSettings;
   readonly #listener: UpstreamListener;
   readonly #connections: UpstreamConnections;
-  readonly #refresh: ListRefresh;
   /** The resources whose changes clients follow. */
   readonly followers: ResourceFollowers;
   readonly #state: UpstreamState;
   readonly #record = new UpstreamRecord(() => this.#countedInvalid());
-  readonly #lists: KnownLists;
+  readonly #catalog: UpstreamCatalog;
 
   constructor(config: UpstreamConfig, settings: UpstreamSettings, listener: UpstreamListener) {
     this.config = config;
@@ -47,7 +41,7 @@ export class Upstream {
       changed: () => this.#listener.stateChanged(this.status),
       retry: () => {
         this.#connections.allowStart();
-        this.#refresh.now().catch(() => {});
+        this.#catalog.now().catch(() => {});
       },
     });
     this.#connections = new UpstreamConnections(config, settings, {
@@ -58,19 +52,19 @@ export class Upstream {
       startFailed: (error, isOver) => this.#startFailed(error, isOver),
       lost: (connection, error) => this.#lost(connection, error),
       interrupted: (connection) => {
-        if (this.#lists.mustBeCompared) connection.mustBeChecked();
+        if (this.#catalog.mustBeCompared) connection.mustBeChecked();
       },
-      restored: (connection) => void this.#read(connection).catch(() => {}),
+      restored: (connection) => void this.#catalog.read(connection).catch(() => {}),
       idle: () => {
         this.#record.idle();
-        this.#refresh.idle();
+        this.#catalog.idle();
         this.#state.enter('idle');
       },
       unresponsive: (connection) => {
         this.#record.ended(connection);
         this.#state.enter('degraded', 'it does not respond');
       },
-      listChanged: () => this.#refresh.soon(),
+      listChanged: (connection) => this.#catalog.changed(connection),
       resourceUpdated: (uri, { key }) => this.#listener.resourceUpdated(uri, this.followers.audienceOf(key)),
       unexpected: (what, kind) => {
         this.#record.noise ??= what;
@@ -82,46 +76,74 @@ export class Upstream {
       },
     });
     this.followers = new ResourceFollowers(this.#connections, config.isolation, settings.logger);
-    this.#refresh = new ListRefresh(() => this.#readLists(), config.refreshMs);
-    this.#lists = new KnownLists(config, settings);
+    this.#catalog = new UpstreamCatalog(config, settings, this.#connections, {
+      listsChanged: () => this.#listener.listsChanged(),
+      callerListsChanged: (...change) => this.#listener.callerListsChanged(...change),
+      read: () => this.#listsRead(),
+      readFailed: (error) => this.#listsFailed(error),
+      notRead: (error) => this.#reportFailure('the lists of a server could not be read', error),
+    });
   }
 
   get slug(): string {
     return this.config.slug;
   }
 
-  /** Undefined until they have been read. */
-  get lists(): UpstreamLists | undefined {
-    return this.#lists.shown;
+  // Lists.
+
+  /** Its lists differ between callers. */
+  get isPrivate(): boolean {
+    return this.#catalog.isPrivate;
   }
 
-  /** Tools that may not be called, with the reason. */
-  get withheld(): ReadonlyMap<string, string> {
-    return this.#lists.withheld;
+  /** Undefined until it was connected, now or by an earlier process. */
+  get facts(): UpstreamFacts | undefined {
+    return this.#catalog.facts;
   }
 
-  get withheldTools(): readonly Tool[] {
-    return this.#lists.withheldTools;
+  /** What all callers see; undefined until it was read, and if its lists are private. */
+  get lists(): CheckedLists | undefined {
+    return this.#catalog.common;
+  }
+
+  /** What a caller sees; undefined until it was read. */
+  listsOf(caller: CallerKeys): CheckedLists | undefined {
+    return this.#catalog.of(caller);
+  }
+
+  /** Different lists that callers see now. */
+  get allLists(): readonly CheckedLists[] {
+    return this.#catalog.all;
+  }
+
+  /** Why a tool may not be called over a connection; undefined if it may. */
+  whyWithheld(tool: string, connection: UpstreamConnection): string | undefined {
+    return this.#catalog.over(connection)?.withheld.get(tool);
   }
 
   /** Compares the last lists with the pins again: some may have been accepted. */
   recheckPins(): void {
-    const shown = this.#lists.recheck();
-    if (shown !== undefined) this.#listener.listsChanged(shown);
+    this.#catalog.recheck();
   }
 
-  /** Reads the lists if they are not known; resolves when they are, or when that failed. */
-  async known(): Promise<void> {
-    if (this.config.disabled || this.#lists.shown !== undefined) return;
-    await this.#refresh.now().catch(() => {});
+  /** Reads the lists if they are not known; for a caller, those that it sees. Returns why that failed. */
+  async known(caller?: ConnectionCaller): Promise<unknown> {
+    try {
+      await this.#catalog.known(caller);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+
+  /** A request of this caller did not get the lists: it is notified when they are there. */
+  listsMissed(caller: CallerKeys): void {
+    this.#catalog.missed(caller);
   }
 
   /** A client requests the lists. Those that are not valid any more are read again, and the client is notified of changes. */
-  listsRequested(): void {
-    const ttlMs = this.#lists.received?.cache?.ttlMs;
-    if (ttlMs === undefined || this.#lists.ageMs < ttlMs) return;
-    // The lists of a process that does not run are read when it is started.
-    if (this.#isRemote || this.#connections.anyOpen !== undefined) this.#refresh.now().catch(() => {});
+  listsRequested(caller: ConnectionCaller): void {
+    this.#catalog.requested(caller);
   }
 
   /** Why it could not be started, or its lists could not be read, the last time. */
@@ -135,12 +157,14 @@ export class Upstream {
   }
 
   get status(): UpstreamStatus {
+    const withheldTools = new Set(this.allLists.flatMap(({ withheld }) => [...withheld.keys()])).size;
     return {
       name: this.config.name,
       slug: this.config.slug,
       ...this.#state.fields,
       ...this.#record.fields(this.#connections.all),
-      ...(this.withheld.size === 0 ? {} : { withheldTools: this.withheld.size }),
+      ...(this.#catalog.callers === undefined ? {} : { callerLists: this.#catalog.callers }),
+      ...(withheldTools === 0 ? {} : { withheldTools }),
     };
   }
 
@@ -182,7 +206,7 @@ export class Upstream {
     try {
       // Again if it was lost meanwhile: the lists may be those of the server before.
       for (let left = maxChecks; left > 0 && !connection.isReady; left--) {
-        await this.#read(connection, this.#knowsEnough);
+        await this.#catalog.read(connection, this.#catalog.knowsEnough);
       }
     } catch (error) {
       throw needsLogin(error) ? error : cannotBeUsed(this.slug, messageOf(error), undefined, error);
@@ -191,15 +215,17 @@ export class Upstream {
   }
 
   /** A call has failed: its lists may be out of date, or what it sends may not be valid. */
-  failed(error: unknown): void {
+  failed(error: unknown, caller: CallerKeys): void {
     if (this.#isRemote) this.#remoteFailed(error);
     if (!(error instanceof ClientError)) return;
     if (this.#isRemote && error.code === 'connection-lost') {
       this.#checkAll();
-      this.#refresh.soon();
+      this.#catalog.changed(this.#connections.openOf(this.#keyOf(caller)));
     }
     // It rejected an item that is in its lists.
-    if (error.serverError?.code === invalidParams) this.#refresh.soon();
+    if (error.serverError?.code === invalidParams) {
+      this.#catalog.changed(this.#connections.openOf(this.#keyOf(caller)));
+    }
     if (error.code === 'invalid-result' || error.code === 'invalid-message') this.#record.invalid.add();
   }
 
@@ -213,18 +239,19 @@ export class Upstream {
   /** The roots of a client have changed: notifies the upstream over the client's own connection. */
   rootsChanged(sessionKey: string): void {
     if (this.config.isolation !== 'session') return;
-    this.#connections.openOf(sessionKey)?.rootsChanged();
+    this.#connections.openOf(sessionKey)?.client.rootsChanged();
   }
 
   /** A session of a client has ended: its own connection is not needed any more. */
   sessionEnded(sessionKey: string): void {
     if (this.config.isolation !== 'session') return;
+    this.#catalog.left(sessionKey);
     this.#connections.closeWhenIdle(sessionKey);
   }
 
   /** Passes a notification of a client on, if there is a connection for it. */
   notify(keys: CallerKeys, method: string, params: Readonly<Record<string, unknown>>): void {
-    this.#connections.openOf(this.#keyOf(keys))?.notify(method, params);
+    this.#connections.openOf(this.#keyOf(keys))?.client.notify(method, params);
   }
 
   /** Cancels a task of the upstream that no call waits for. */
@@ -237,10 +264,8 @@ export class Upstream {
     }
   }
 
-  #keyOf({ principalKey, sessionKey }: CallerKeys): string {
-    const { isolation } = this.config;
-    if (isolation === 'principal') return principalKey;
-    return isolation === 'session' ? sessionKey : this.#connections.listKey;
+  #keyOf(caller: CallerKeys): string {
+    return keepsApart(this.config) ? isolationKey(this.config, caller) : this.#connections.listKey;
   }
 
   /** Ends all connections; the next call opens a new one without a pause. */
@@ -251,7 +276,7 @@ export class Upstream {
     this.#state.enter('idle');
     if (this.config.disabled) return;
     this.followers.reopen();
-    await this.#refresh.now().catch(() => {});
+    await this.#catalog.now().catch(() => {});
   }
 
   /** No new calls; those in flight may go on for `drainMs`. */
@@ -267,7 +292,7 @@ export class Upstream {
 
   #stopTimers(): void {
     this.#state.close();
-    this.#refresh.close();
+    this.#catalog.close();
     this.#record.invalid.close();
   }
 
@@ -275,12 +300,9 @@ export class Upstream {
 
   #opened(connection: UpstreamConnection): void {
     this.#record.opened(connection);
-    connection.isReady = !this.#lists.mustBeCompared;
     this.#state.enter('ready');
     this.followers.opened(connection);
-    // What was listed before may be out of date: a server may have changed since it was last connected.
-    const isOnly = this.#connections.all.every((each) => each === connection || each.open === undefined);
-    if (isOnly && !this.#knowsEnough) this.#refresh.opened(connection.announcesChanges);
+    this.#catalog.opened(connection);
   }
 
   #startFailed(error: unknown, isOver: boolean): void {
@@ -325,7 +347,7 @@ export class Upstream {
       inFlight: connection.inFlight,
     });
     if (this.#connections.anyOpen === undefined) {
-      this.#refresh.idle();
+      this.#catalog.idle();
       if (this.#connections.isDown) this.#state.enterAndRetry('down', error?.message);
       else this.#state.enter('idle', error?.message);
     }
@@ -335,55 +357,11 @@ export class Upstream {
 
   // Lists.
 
-  async #readLists(): Promise<void> {
-    const key = this.#connections.listKey;
-    let release: (() => void) | undefined;
-    try {
-      release = this.#connections.connectionOf(key, undefined).keepOpen();
-      await this.#read(await this.#connections.get(key, undefined));
-    } catch (error) {
-      this.#reportFailure('the lists of a server could not be read', error);
-      throw error;
-    } finally {
-      release?.();
-    }
+  #listsRead(): void {
+    this.#record.failure = undefined;
+    if (this.#state.name !== 'ready' && !this.#record.invalid.areTooMany) this.#state.enter('ready');
   }
 
-  /** With a connection for each call, the lists are not read for each, only from time to time. */
-  get #knowsEnough(): boolean {
-    return this.config.isolation === 'call' && this.#lists.wereReadWithin(this.config.refreshMs);
-  }
-
-  /** Reads the lists over this connection, or joins a read in progress. */
-  #read(connection: UpstreamConnection, onlyTools = false): Promise<void> {
-    connection.reading ??= this.#readOver(connection, onlyTools).finally(() => {
-      connection.reading = undefined;
-    });
-    return connection.reading;
-  }
-
-  async #readOver(connection: UpstreamConnection, onlyTools: boolean): Promise<void> {
-    const { checks } = connection;
-    const release = connection.keepOpen();
-    try {
-      const options = { cache: 'bypass' } as const;
-      const { client } = connection;
-      const read = onlyTools ? undefined : await readLists(client, options, this.#lists.received);
-      const shown = read ? this.#lists.update(read.lists) : this.#lists.updateTools(await client.listTools(options));
-      this.#listener.listsChanged(shown);
-      if (checks === connection.checks) connection.isReady = true;
-      if (read?.failure !== undefined) return this.#listsFailed(read.failure);
-      this.#record.failure = undefined;
-      if (this.#state.name !== 'ready' && !this.#record.invalid.areTooMany) this.#state.enter('ready');
-    } catch (error) {
-      this.#listsFailed(error);
-      throw error;
-    } finally {
-      release();
-    }
-  }
-
-  /** The last lists stay, so items do not disappear with every failure. */
   #listsFailed(error: unknown): void {
     this.#reportFailure('the lists of a server could not be read', error);
     if (this.#isRemote) this.#remoteFailed(error);

@@ -1,0 +1,124 @@
+// What each caller sees of a view with servers whose lists differ between callers. Callers with the same lists share a catalog.
+
+import type { CallerCatalogs } from '../../engine/caller-catalogs.ts';
+import { type Catalog, changedLists } from '../../engine/catalog.ts';
+import type { Caller } from '../../engine/ports.ts';
+import type { Server } from '../../engine/server.ts';
+import type { CacheHint } from '../../protocol/model.ts';
+import { waitAtMost } from '../../protocol/wait.ts';
+import type { CheckedLists } from '../upstreams/checked-lists.ts';
+import { callerKeys, isolationKey } from '../upstreams/isolation.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
+import { absentCaller } from './request-caller.ts';
+import type { ShownView } from './shown-view.ts';
+import type { ListsOf, ViewSource } from './view-source.ts';
+
+/**
+ * Catalogs that are kept for the next request; stops callers with different lists from filling the memory. One that was dropped is
+ * created again from the lists.
+ */
+const maxCatalogs = 256;
+
+export interface CallerViewsOptions {
+  readonly server: Server;
+  /** Has the entries that all callers see. */
+  readonly owner: object;
+  readonly firstListMs: number;
+  readonly show: (listsOf: ListsOf) => ShownView;
+  readonly cacheOf: (listsOf: ListsOf) => CacheHint;
+}
+
+interface CallerView {
+  readonly shown: ShownView;
+  readonly catalog: Catalog;
+}
+
+export class CallerViews implements CallerCatalogs {
+  readonly #options: CallerViewsOptions;
+  #upstreams: readonly Upstream[] = [];
+  /** Those whose lists differ between callers. */
+  #private: readonly Upstream[] = [];
+  /** By the ids of the lists of private upstreams; least recently used first. */
+  readonly #views = new Map<string, CallerView>();
+
+  constructor(options: CallerViewsOptions) {
+    this.#options = options;
+  }
+
+  /** Takes over what the view shows now. */
+  update({ upstreams }: ViewSource): void {
+    this.#upstreams = [...upstreams.values()];
+    this.#private = this.#upstreams.filter(({ isPrivate }) => isPrivate);
+    this.#views.clear();
+    // Without them, calls need not look for the catalog of their caller.
+    this.#options.server.setCallerCatalogs(this.#private.length === 0 ? undefined : this);
+  }
+
+  /** The upstreams whose lists differ between callers. */
+  get private(): readonly Upstream[] {
+    return this.#private;
+  }
+
+  of(caller: Caller): Catalog {
+    return this.#viewOf(caller).catalog;
+  }
+
+  shownTo(caller: Caller): ShownView {
+    return this.#viewOf(caller).shown;
+  }
+
+  isKnown(caller: Caller): boolean {
+    const keys = callerKeys(caller);
+    return this.#upstreams.every((upstream) => upstream.listsOf(keys) !== undefined);
+  }
+
+  async known(caller: Caller): Promise<void> {
+    const absent = absentCaller(caller);
+    await waitAtMost(this.#options.firstListMs, Promise.all(this.#upstreams.map((upstream) => upstream.known(absent))));
+  }
+
+  all(): readonly Catalog[] {
+    return [...this.#views.values()].map(({ catalog }) => catalog);
+  }
+
+  get allShown(): readonly ShownView[] {
+    return [...this.#views.values()].map(({ shown }) => shown);
+  }
+
+  /** The lists of the callers with an isolation key have changed: they are notified of what they see of it. */
+  changed(upstream: Upstream, key: string, before: CheckedLists | undefined, after: CheckedLists): void {
+    const { show, server } = this.#options;
+    const entriesWith = (lists: CheckedLists | undefined) =>
+      show((each) => (each === upstream ? lists : each.lists)).entries;
+    const kinds = changedLists(entriesWith(before), entriesWith(after));
+    const lists = new Set(kinds.map((kind) => (kind === 'resourceTemplates' ? 'resources' : kind)));
+    const { config } = upstream;
+    for (const kind of lists) {
+      server.listChanged(
+        kind,
+        (principal, session) => isolationKey(config, callerKeys({ principal, session })) === key,
+      );
+    }
+  }
+
+  #viewOf(caller: Caller): CallerView {
+    const keys = callerKeys(caller);
+    const lists = new Map(this.#private.map((upstream) => [upstream, upstream.listsOf(keys)]));
+    const key = [...lists.values()].map((each) => each?.id ?? '').join(' ');
+    let view = this.#views.get(key);
+    this.#views.delete(key);
+    if (view?.catalog.isCurrent !== true) {
+      view = this.#create((upstream) => (lists.has(upstream) ? lists.get(upstream) : upstream.lists));
+    }
+    this.#views.set(key, view);
+    const [oldest] = this.#views.keys();
+    if (this.#views.size > maxCatalogs && oldest !== undefined) this.#views.delete(oldest);
+    return view;
+  }
+
+  #create(listsOf: ListsOf): CallerView {
+    const { server, owner, show, cacheOf } = this.#options;
+    const shown = show(listsOf);
+    return { shown, catalog: server.createCatalog(owner, shown.entries, cacheOf(listsOf)) };
+  }
+}

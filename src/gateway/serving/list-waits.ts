@@ -1,0 +1,154 @@
+// Which lists of upstreams a request needs, and how long it waits for those that are not known yet.
+
+import type { Context } from '../../engine/context.ts';
+import type { RequestInfo } from '../../engine/ports.ts';
+import type { Server } from '../../engine/server.ts';
+import { methods } from '../../protocol/methods.ts';
+import { waitAtMost } from '../../protocol/wait.ts';
+import { splitExposedName } from '../names/index.ts';
+import { toWireError } from '../relays/failures.ts';
+import type { CallerKeys } from '../upstreams/contract.ts';
+import { callerKeys, isolationKey, keepsApart } from '../upstreams/isolation.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
+import { RequestCaller } from './request-caller.ts';
+import type { ViewSource } from './view-source.ts';
+
+const listMethods: ReadonlySet<string> = new Set([
+  methods.listTools.name,
+  methods.listPrompts.name,
+  methods.listResources.name,
+  methods.listResourceTemplates.name,
+]);
+
+const needingLists: ReadonlySet<string> = new Set([
+  ...listMethods,
+  methods.readResource.name,
+  methods.complete.name,
+  methods.subscribe.name,
+]);
+
+/** Callers that have waited in vain; stops those that come and go from filling the memory. */
+const maxWaited = 10_000;
+
+export class ListWaits {
+  readonly #server: Server;
+  readonly #firstListMs: number;
+  /** The server has nothing of its own. */
+  readonly #isWholeServer: boolean;
+  #source: ViewSource;
+  /** The lists of all upstreams are known, and the same for all callers. */
+  #isKnown = false;
+  /** An upstream says how long its lists are valid. */
+  #canExpire = false;
+  /** Upstreams that a request has waited for in vain; later requests do not wait. */
+  readonly #waitedFor = new WeakSet<Upstream>();
+  /** The same for callers with connections of their own, with the reason if reading failed. */
+  readonly #waited = new Map<string, unknown>();
+
+  constructor(server: Server, source: ViewSource, firstListMs: number, isWholeServer: boolean) {
+    this.#server = server;
+    this.#source = source;
+    this.#firstListMs = firstListMs;
+    this.#isWholeServer = isWholeServer;
+  }
+
+  update(source: ViewSource): void {
+    this.#source = source;
+    this.#isKnown = false;
+    const all = [...source.upstreams.values()];
+    this.#canExpire = all.some((upstream) => upstream.isPrivate || upstream.lists?.shown.cache !== undefined);
+  }
+
+  /** Before a request runs. */
+  check(request: RequestInfo): void | Promise<void> {
+    if (this.#canExpire && listMethods.has(request.method)) {
+      for (const upstream of this.#source.upstreams.values()) {
+        upstream.listsRequested(new RequestCaller(request.ctx, upstream.config));
+      }
+    }
+    if (this.#isKnown) return undefined;
+    const unknown = this.#unknownTo(callerKeys(request.ctx));
+    this.#isKnown = unknown.length === 0 && !this.#hasPrivate;
+    if (unknown.length === 0) return undefined;
+    const needed = this.#neededFor(request, unknown);
+    return needed.length === 0 ? undefined : this.#wait(needed, request.ctx);
+  }
+
+  /** Waits for all lists that are not known yet; without a request, for those that all callers see. */
+  async all(ctx: Context | undefined): Promise<void> {
+    if (ctx !== undefined) return this.#wait(this.#unknownTo(callerKeys(ctx)), ctx);
+    const known = [...this.#source.upstreams.values()].map((upstream) => upstream.known());
+    await waitAtMost(this.#firstListMs, Promise.all(known));
+  }
+
+  get #hasPrivate(): boolean {
+    return [...this.#source.upstreams.values()].some(({ isPrivate }) => isPrivate);
+  }
+
+  #unknownTo(caller: CallerKeys): readonly Upstream[] {
+    return [...this.#source.upstreams.values()].filter((upstream) => upstream.listsOf(caller) === undefined);
+  }
+
+  /** The upstreams whose lists decide what the request does. */
+  #neededFor({ method, name = '', ctx }: RequestInfo, unknown: readonly Upstream[]): readonly Upstream[] {
+    const isTool = method === methods.callTool.name;
+    if (!isTool && method !== methods.getPrompt.name) return needingLists.has(method) ? unknown : [];
+    const { tools, prompts } = this.#server.catalogOf(ctx);
+    if ((isTool ? tools : prompts).has(name)) {
+      // A server before it, without prefix, may have the name for this caller.
+      return unknown.filter(({ isPrivate, config }) => isPrivate && !config.prefix);
+    }
+    const slug = splitExposedName(name)?.slug;
+    const named = this.#source.isSingle ? undefined : this.#source.upstreams.get(slug ?? '');
+    return named?.isPrivate === true ? unknown.filter((upstream) => upstream === named) : unknown;
+  }
+
+  /** Resolves when these lists are known, or have taken too long. Rejects if there is one server only and it failed. */
+  async #wait(unknown: readonly Upstream[], ctx: Context): Promise<void> {
+    const keys = callerKeys(ctx);
+    const read = async (upstream: Upstream): Promise<void> => {
+      const failure = await upstream.known(new RequestCaller(ctx, upstream.config));
+      if (upstream.listsOf(keys) !== undefined) this.#waited.delete(waitKey(upstream, keys));
+      else if (failure !== undefined) this.#inVain(upstream, keys, failure);
+    };
+    const awaited = unknown.filter((upstream) => !this.#hasWaited(upstream, keys));
+    // Nothing else may read the lists of one caller.
+    for (const upstream of unknown) if (!awaited.includes(upstream) && keepsApart(upstream.config)) void read(upstream);
+    if (awaited.length > 0) await waitAtMost(this.#firstListMs, Promise.all(awaited.map(read)));
+    for (const upstream of awaited) {
+      if (upstream.listsOf(keys) === undefined) this.#inVain(upstream, keys, undefined);
+    }
+    const [only] = unknown;
+    if (only === undefined || only.listsOf(keys) !== undefined || !this.#isOne) return;
+    // An empty list would look like a server without tools. What failed for one caller does not concern others.
+    const failure = keepsApart(only.config) ? this.#waited.get(waitKey(only, keys)) : only.failure;
+    if (failure !== undefined) throw toWireError(failure, only.config);
+  }
+
+  #hasWaited(upstream: Upstream, caller: CallerKeys): boolean {
+    return keepsApart(upstream.config) ? this.#waited.has(waitKey(upstream, caller)) : this.#waitedFor.has(upstream);
+  }
+
+  #inVain(upstream: Upstream, caller: CallerKeys, failure: unknown): void {
+    upstream.listsMissed(caller);
+    if (!keepsApart(upstream.config)) {
+      this.#waitedFor.add(upstream);
+      return;
+    }
+    const key = waitKey(upstream, caller);
+    const known = this.#waited.get(key);
+    this.#waited.delete(key);
+    this.#waited.set(key, failure ?? known);
+    const [oldest] = this.#waited.keys();
+    if (this.#waited.size > maxWaited && oldest !== undefined) this.#waited.delete(oldest);
+  }
+
+  /** All items are those of one upstream. */
+  get #isOne(): boolean {
+    return this.#isWholeServer && this.#source.upstreams.size === 1;
+  }
+}
+
+function waitKey({ config, slug }: Upstream, caller: CallerKeys): string {
+  return `${slug} ${isolationKey(config, caller)}`;
+}

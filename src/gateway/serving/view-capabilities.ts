@@ -1,0 +1,45 @@
+// The capabilities that the server of a view declares: what its upstreams offer.
+
+import { isObject } from '../../protocol/json-rpc.ts';
+import type { Capabilities } from '../../protocol/model.ts';
+import type { ExposedView } from '../names/index.ts';
+import { extensionCapabilities, viewExtensions } from '../relays/extensions.ts';
+import { decidesOnTasks } from '../relays/task-rules.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
+import type { ViewSource } from './view-source.ts';
+
+/**
+ * As long as one of the upstreams is not known, it may offer everything. `hasTasks`: whether a tool that all callers see may run as a
+ * task.
+ */
+export function declareView(source: ViewSource, exposed: ExposedView, hasTasks: boolean): Capabilities {
+  const upstreams = [...source.upstreams.values()];
+  const known = upstreams.map(({ facts }) => facts?.capabilities);
+  const all = known.includes(undefined);
+  const offers = (kind: string): boolean => all || known.some((each) => each?.[kind] !== undefined);
+  const subscribes = all || upstreams.some(hasSubscribe);
+  const mayHaveTasks = all || hasTasks || upstreams.some((upstream) => hasPrivateTasks(upstream, source));
+  return {
+    ...(source.isSingle ? extensionCapabilities(upstreams[0]?.facts) : viewExtensions(known)),
+    logging: {},
+    ...(offers('tools') || exposed.tools.length > 0 ? { tools: { listChanged: true } } : {}),
+    ...(offers('prompts') || exposed.prompts.length > 0 ? { prompts: { listChanged: true } } : {}),
+    ...(offers('resources') || exposed.resources.length > 0
+      ? { resources: { ...(subscribes ? { subscribe: true } : {}), listChanged: true } }
+      : {}),
+    ...(offers('completions') ? { completions: {} } : {}),
+    ...(mayHaveTasks ? { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } } : {}),
+  };
+}
+
+/** Whether tools that only some callers see may run as tasks. */
+function hasPrivateTasks({ isPrivate, facts, config }: Upstream, { view }: ViewSource): boolean {
+  if (!isPrivate) return false;
+  const isChosen = Object.values(config.override).some(({ taskSupport = 'forbidden' }) => taskSupport !== 'forbidden');
+  return isChosen || view?.tasks === 'when-slow' || decidesOnTasks(facts);
+}
+
+export function hasSubscribe({ facts }: Upstream): boolean {
+  const resources = facts?.capabilities?.['resources'];
+  return isObject(resources) && resources['subscribe'] === true;
+}

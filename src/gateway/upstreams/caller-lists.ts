@@ -1,0 +1,160 @@
+// The lists of an upstream whose lists differ between callers, by isolation key. Callers that see the same share them.
+
+import type { CacheHint } from '../../protocol/model.ts';
+import type { UpstreamConfig } from '../config/gateway-config.ts';
+import type { UpstreamLists } from '../contract.ts';
+import { sha256 } from '../sha256.ts';
+import { CheckedLists, type ListSettings } from './checked-lists.ts';
+
+/** Stops callers that come and go from filling the memory: lists of those that used them least recently are dropped. */
+const maxKeys = 1_000;
+/** The same for long lists, in characters; lists that several callers share count once. */
+const maxChars = 64 * 1024 * 1024;
+/** Lists that were not used for this long are dropped when others are read. */
+const maxUnusedMs = 60 * 60 * 1_000;
+/** Of callers whose lists were dropped, or could not be read; they are notified when lists are there again. */
+const maxBehind = 10_000;
+
+interface SharedLists {
+  checked: CheckedLists;
+  readonly chars: number;
+  keys: number;
+}
+
+interface KeptLists {
+  readonly digest: string;
+  /** Of the last response, which may say another time than the one before. */
+  readonly cache: CacheHint | undefined;
+  readonly readAtMs: number;
+  /** They were read for a caller, with its headers. */
+  readonly isOfCaller: boolean;
+  usedAtMs: number;
+}
+
+/** What a read has changed. */
+export interface ListUpdate {
+  readonly before: CheckedLists | undefined;
+  readonly after: CheckedLists;
+  /** Its callers may have seen something else. */
+  readonly isChange: boolean;
+}
+
+export class CallerLists {
+  readonly #config: UpstreamConfig;
+  readonly #settings: ListSettings;
+  readonly #byKey = new Map<string, KeptLists>();
+  /** By the digest of what the server sent. */
+  readonly #shared = new Map<string, SharedLists>();
+  readonly #behind = new Set<string>();
+  #chars = 0;
+
+  constructor(config: UpstreamConfig, settings: ListSettings) {
+    this.#config = config;
+    this.#settings = settings;
+  }
+
+  /** How many callers have lists. */
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  /** Different lists that callers have now. */
+  get all(): readonly CheckedLists[] {
+    return [...this.#shared.values()].map(({ checked }) => checked);
+  }
+
+  /** The lists for calls of a caller; undefined until they have been read. */
+  get(key: string): CheckedLists | undefined {
+    const kept = this.#byKey.get(key);
+    if (kept === undefined || !this.#isFor(kept)) return undefined;
+    kept.usedAtMs = Date.now();
+    return this.#shared.get(kept.digest)?.checked;
+  }
+
+  /** The last lists that were read over the connection with this key. */
+  read(key: string): CheckedLists | undefined {
+    return this.#shared.get(this.#byKey.get(key)?.digest ?? '')?.checked;
+  }
+
+  /** Their server says that they are not valid any more. */
+  isExpired(key: string): boolean {
+    const { cache, readAtMs = 0 } = this.#byKey.get(key) ?? {};
+    return cache !== undefined && Date.now() - readAtMs >= cache.ttlMs;
+  }
+
+  /** Takes over what was read. `isOfCaller`: for a caller, not to find out what the server offers. */
+  update(key: string, { cache, ...lists }: UpstreamLists, isOfCaller: boolean): ListUpdate {
+    const before = this.get(key);
+    // Without the time that they may be cached: some servers count it down.
+    const text = JSON.stringify(lists);
+    const digest = sha256(text);
+    let shared = this.#shared.get(digest);
+    if (shared === undefined) {
+      const checked = new CheckedLists(this.#config, this.#settings, { ...lists, cache }, { isPrivate: true });
+      this.#shared.set(digest, (shared = { checked, chars: text.length, keys: 0 }));
+      this.#chars += text.length;
+    }
+    shared.keys++;
+    this.#release(key);
+    const now = Date.now();
+    this.#byKey.set(key, { digest, cache, readAtMs: now, isOfCaller, usedAtMs: now });
+    this.#makeRoom(key, now);
+    const after = shared.checked;
+    const wasBehind = this.#behind.delete(key);
+    return { before, after, isChange: before === undefined ? wasBehind : before !== after };
+  }
+
+  /** A request of this caller did not get the lists. */
+  missed(key: string): void {
+    this.#behind.delete(key);
+    this.#behind.add(key);
+    const [oldest] = this.#behind;
+    if (this.#behind.size > maxBehind && oldest !== undefined) this.#behind.delete(oldest);
+  }
+
+  /** The caller is gone. */
+  delete(key: string): void {
+    this.#release(key);
+    this.#behind.delete(key);
+  }
+
+  /** Compares all lists with the pins again. Returns the keys whose lists have changed. */
+  recheck(): readonly (readonly [key: string, update: ListUpdate])[] {
+    const updates = new Map<string, ListUpdate>();
+    for (const [digest, shared] of this.#shared) {
+      const { received, prepared } = shared.checked;
+      const checked = new CheckedLists(this.#config, this.#settings, received, { stored: prepared, isPrivate: true });
+      updates.set(digest, { before: shared.checked, after: checked, isChange: true });
+      shared.checked = checked;
+    }
+    return [...this.#byKey].map(([key, { digest }]) => [key, updates.get(digest) as ListUpdate]);
+  }
+
+  /** Lists that were read without a caller may lack what its headers would give it. */
+  #isFor({ isOfCaller }: KeptLists): boolean {
+    return isOfCaller || this.#config.forwardHeaders.length === 0;
+  }
+
+  #release(key: string): void {
+    const kept = this.#byKey.get(key);
+    const shared = kept && this.#shared.get(kept.digest);
+    if (kept === undefined || shared === undefined) return;
+    this.#byKey.delete(key);
+    if (--shared.keys > 0) return;
+    this.#shared.delete(kept.digest);
+    this.#chars -= shared.chars;
+  }
+
+  #makeRoom(newest: string, now: number): void {
+    const isFull = (): boolean => this.#byKey.size > maxKeys || this.#chars > maxChars;
+    const isUnused = ({ usedAtMs }: KeptLists): boolean => now - usedAtMs >= maxUnusedMs;
+    if (!isFull() && ![...this.#byKey.values()].some(isUnused)) return;
+    const oldest = [...this.#byKey].sort(([, a], [, b]) => a.usedAtMs - b.usedAtMs);
+    for (const [key, kept] of oldest) {
+      if (key === newest) continue;
+      if (!isFull() && !isUnused(kept)) return;
+      this.#release(key);
+      this.missed(key);
+    }
+  }
+}

@@ -1,0 +1,275 @@
+// The catalog of one upstream: which lists are known, for all callers or for each, and when they are read. They are read when the
+// server is connected, when it announces a change, from time to time, and when they are not valid any more.
+
+import type { UpstreamConfig } from '../config/gateway-config.ts';
+import type { UpstreamFacts, UpstreamLists } from '../contract.ts';
+import { CallerLists } from './caller-lists.ts';
+import type { CheckedLists, ListSettings } from './checked-lists.ts';
+import type { UpstreamConnection } from './connection.ts';
+import type { UpstreamConnections } from './connections.ts';
+import type { CallerKeys, ConnectionCaller, UpstreamListener } from './contract.ts';
+import { isolationKey, keepsApart } from './isolation.ts';
+import { factsOf, KnownLists } from './known-lists.ts';
+import { ListRefresh } from './list-refresh.ts';
+import { readLists } from './read-lists.ts';
+
+export interface CatalogEvents extends Pick<UpstreamListener, 'listsChanged' | 'callerListsChanged'> {
+  /** All lists were read. */
+  read(): void;
+  /** Some could not be read; those from before stay, so items do not disappear with every failure. */
+  readFailed(error: unknown): void;
+  /** A connection for reading them could not be opened, or none of them was read. */
+  notRead(error: unknown): void;
+}
+
+export class UpstreamCatalog {
+  readonly #config: UpstreamConfig;
+  readonly #connections: UpstreamConnections;
+  readonly #events: CatalogEvents;
+  readonly #common: KnownLists;
+  /** Empty unless lists are private. */
+  readonly #callers: CallerLists;
+  /**
+   * Set as soon as the server says that its lists are private, while callers have connections of their own. It stays set: a list
+   * that is good for all may be that of a caller without rights.
+   */
+  #isPrivate = false;
+  #facts: UpstreamFacts | undefined;
+  readonly #refresh: ListRefresh;
+  /** With private lists, each connection has its own. */
+  readonly #refreshes = new WeakMap<UpstreamConnection, ListRefresh>();
+  /** The first caller finds out whether lists are private. */
+  #deciding: Promise<void> | undefined;
+
+  constructor(config: UpstreamConfig, settings: ListSettings, connections: UpstreamConnections, events: CatalogEvents) {
+    this.#config = config;
+    this.#connections = connections;
+    this.#events = events;
+    this.#refresh = new ListRefresh(() => this.#readOverAny(), config.refreshMs);
+    this.#common = new KnownLists(config, settings);
+    this.#callers = new CallerLists(config, settings);
+    const { checked, storedFacts } = this.#common;
+    this.#facts = checked === undefined ? storedFacts : factsOf(checked.shown);
+  }
+
+  /** Callers see different lists. */
+  get isPrivate(): boolean {
+    return this.#isPrivate;
+  }
+
+  /** Undefined until it was connected, now or by an earlier process. */
+  get facts(): UpstreamFacts | undefined {
+    return this.#facts;
+  }
+
+  /** What all callers see; undefined until it was read, and if each caller has its own. */
+  get common(): CheckedLists | undefined {
+    return this.#common.checked;
+  }
+
+  /** What a caller sees; undefined until it was read. */
+  of(caller: CallerKeys): CheckedLists | undefined {
+    return this.#isPrivate ? this.#callers.get(isolationKey(this.#config, caller)) : this.#common.checked;
+  }
+
+  /** Different lists that callers see now. */
+  get all(): readonly CheckedLists[] {
+    if (this.#isPrivate) return this.#callers.all;
+    return this.#common.checked === undefined ? [] : [this.#common.checked];
+  }
+
+  /** How many callers have lists of their own. */
+  get callers(): number | undefined {
+    return this.#isPrivate ? this.#callers.size : undefined;
+  }
+
+  /** The lists that were read last over a connection, or would be shown for it. */
+  over(connection: UpstreamConnection): CheckedLists | undefined {
+    return this.#isPrivate ? this.#callers.read(connection.key) : this.#common.checked;
+  }
+
+  get mustBeCompared(): boolean {
+    return this.#common.mustBeCompared;
+  }
+
+  /** With a connection for each call, the lists are not read for each, only from time to time. */
+  get knowsEnough(): boolean {
+    return this.#config.isolation === 'call' && this.#common.wereReadWithin(this.#config.refreshMs);
+  }
+
+  /** Reads the lists if they are not known; for a caller, those that it sees. Rejects if they cannot be read. */
+  async known(caller: ConnectionCaller | undefined): Promise<void> {
+    if (this.#config.disabled) return;
+    if (caller === undefined || !keepsApart(this.#config)) {
+      if (this.all.length === 0) await this.now();
+      return;
+    }
+    if (this.of(caller) !== undefined) return;
+    if (this.#isPrivate) return this.#readFor(caller);
+    if (this.#deciding === undefined) {
+      this.#deciding = this.#readFor(caller).finally(() => {
+        this.#deciding = undefined;
+      });
+      return this.#deciding;
+    }
+    // What another caller gets, and whether that fails, says nothing about this one.
+    await this.#deciding.catch(() => {});
+    if (this.of(caller) === undefined) await this.#readFor(caller);
+  }
+
+  /** A request of this caller did not get the lists: it is notified when they are there. */
+  missed(caller: CallerKeys): void {
+    if (keepsApart(this.#config)) this.#callers.missed(isolationKey(this.#config, caller));
+  }
+
+  /** A caller requests lists. Those that are not valid any more are read again, and the caller is notified of changes. */
+  requested(caller: ConnectionCaller): void {
+    const key = this.#isPrivate ? isolationKey(this.#config, caller) : this.#connections.listKey;
+    // The lists of a process that does not run are read when it is started.
+    if (this.#config.entry.command !== undefined && this.#connections.openOf(key) === undefined) return;
+    if (this.#isPrivate) {
+      if (this.#callers.isExpired(key)) this.#readFor(caller).catch(() => {});
+      return;
+    }
+    const ttlMs = this.#common.checked?.received.cache?.ttlMs;
+    if (ttlMs !== undefined && this.#common.ageMs >= ttlMs) this.now().catch(() => {});
+  }
+
+  /** The lists may have changed: those that were read over this connection, if callers see different ones. */
+  changed(connection: UpstreamConnection | undefined): void {
+    if (!this.#isPrivate) this.#refresh.soon();
+    else if (connection !== undefined) this.#refreshOf(connection).soon();
+  }
+
+  /** Lists that are known may be out of date: a server may have changed since it was last connected. */
+  opened(connection: UpstreamConnection): void {
+    connection.isReady = !this.mustBeCompared;
+    const { announcesChanges } = connection;
+    if (this.#isPrivate) return this.#refreshOf(connection).opened(announcesChanges);
+    const isOnly = this.#connections.all.every((each) => each === connection || each.open === undefined);
+    if (isOnly && !this.knowsEnough) this.#refresh.opened(announcesChanges);
+  }
+
+  /** No connection is open: nothing is started only to read lists again. */
+  idle(): void {
+    this.#refresh.idle();
+  }
+
+  /** The caller is gone. */
+  left(key: string): void {
+    this.#callers.delete(key);
+  }
+
+  /** Compares the last lists with the pins again: some may have been accepted. */
+  recheck(): void {
+    if (this.#common.recheck()) this.#events.listsChanged();
+    for (const [key, { before, after }] of this.#callers.recheck()) {
+      this.#events.callerListsChanged(key, before, after);
+    }
+  }
+
+  close(): void {
+    this.#refresh.close();
+    for (const connection of this.#connections.all) this.#refreshes.get(connection)?.close();
+  }
+
+  // Reading.
+
+  /** Reads now, over any connection, or joins a read in progress. */
+  now(): Promise<void> {
+    return this.#refresh.now();
+  }
+
+  async #readOverAny(): Promise<void> {
+    await this.#readWith(this.#connections.listKey, undefined);
+  }
+
+  async #readFor(caller: ConnectionCaller): Promise<void> {
+    await this.#readWith(isolationKey(this.#config, caller), caller);
+    // It joined a read that was not for a caller.
+    if (this.of(caller) === undefined) await this.#readWith(isolationKey(this.#config, caller), caller);
+  }
+
+  async #readWith(key: string, caller: ConnectionCaller | undefined): Promise<void> {
+    let release: (() => void) | undefined;
+    try {
+      const connection = this.#connections.connectionOf(key, caller);
+      if (caller !== undefined) connection.listedFor = { headers: caller.headers };
+      release = connection.keepOpen();
+      await this.read(await this.#connections.get(key, caller));
+    } catch (error) {
+      this.#events.notRead(error);
+      throw error;
+    } finally {
+      release?.();
+    }
+  }
+
+  /** Reads the lists over this connection, or joins a read in progress. `onlyTools`: the other lists stay as they are. */
+  read(connection: UpstreamConnection, onlyTools = false): Promise<void> {
+    connection.reading ??= this.#readOver(connection, onlyTools).finally(() => {
+      connection.reading = undefined;
+    });
+    return connection.reading;
+  }
+
+  async #readOver(connection: UpstreamConnection, onlyTools: boolean): Promise<void> {
+    const { checks, client, listedFor } = connection;
+    const release = connection.keepOpen();
+    try {
+      // A server of an earlier revision does not say whether its lists are good for all.
+      const { headers } = client.mustListen ? (listedFor ?? {}) : {};
+      const options = { cache: 'bypass', ...(headers === undefined ? {} : { headers }) } as const;
+      const read = onlyTools ? undefined : await readLists(client, options, this.over(connection)?.received);
+      if (read === undefined) this.#takeTools(await client.listTools(options));
+      else this.#take(connection, read.lists, listedFor !== undefined);
+      if (checks === connection.checks) connection.isReady = true;
+      if (read?.failure === undefined) this.#events.read();
+      else this.#events.readFailed(read.failure);
+    } catch (error) {
+      this.#events.readFailed(error);
+      throw error;
+    } finally {
+      release();
+    }
+  }
+
+  #takeTools(tools: UpstreamLists['tools']): void {
+    this.#common.updateTools(tools);
+    this.#events.listsChanged();
+  }
+
+  #take(connection: UpstreamConnection, lists: UpstreamLists, isOfCaller: boolean): void {
+    const { key, client, announcesChanges } = connection;
+    // Without a word about it, on a revision that has it, they may be what the headers of this caller gave it.
+    const scope = lists.cache?.cacheScope ?? (client.mustListen ? 'private' : 'public');
+    if (!this.#isPrivate && (scope === 'public' || !keepsApart(this.#config))) {
+      this.#facts = factsOf(this.#common.update(lists).shown);
+      return this.#events.listsChanged();
+    }
+    const { before, after, isChange } = this.#callers.update(key, lists, isOfCaller);
+    this.#facts = factsOf(after.shown);
+    this.#refreshOf(connection).follow(announcesChanges);
+    if (!this.#isPrivate) this.#becomePrivate(lists);
+    if (isChange) this.#events.callerListsChanged(key, before, after);
+  }
+
+  #becomePrivate(lists: UpstreamLists): void {
+    this.#isPrivate = true;
+    this.#refresh.idle();
+    this.#common.forget(lists);
+    this.#events.listsChanged();
+  }
+
+  /** Reads the lists over one connection again, as long as that is open. */
+  #refreshOf(connection: UpstreamConnection): ListRefresh {
+    const known = this.#refreshes.get(connection);
+    if (known !== undefined) return known;
+    const refresh = new ListRefresh(async () => {
+      if (this.#connections.openOf(connection.key) === connection) await this.read(connection);
+      else refresh.close();
+    }, this.#config.refreshMs);
+    this.#refreshes.set(connection, refresh);
+    return refresh;
+  }
+}
