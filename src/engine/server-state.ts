@@ -10,7 +10,7 @@ import type { CacheHint, Capabilities, Implementation } from '../protocol/model.
 import type { Monitor } from '../protocol/monitor.ts';
 import { type ChangeNotification, type Codec, ServerRevisions } from '../protocol/revisions/index.ts';
 import type { Rules } from '../protocol/rules.ts';
-import { type AudienceTest, audienceKeys, audienceTest, type ChangeAudience, type NotifiedClient } from './audience.ts';
+import { type AudienceTest, audienceKeys, audienceTest, type ChangeAudience } from './audience.ts';
 import { CallTimeout } from './call-timeout.ts';
 import type { CallerCatalogs } from './caller-catalogs.ts';
 import { Catalog } from './catalog.ts';
@@ -66,7 +66,7 @@ export class ServerState implements CallServer {
   readonly revisions: ServerRevisions;
   /** What all callers see that have no catalog of their own. */
   readonly catalog: Catalog;
-  callerCatalogs: CallerCatalogs | undefined;
+  #callerCatalogs: CallerCatalogs | undefined;
   readonly changes: Changes;
   /** Undefined without a bus: no other process has clients to notify. */
   readonly shared: SharedChanges | undefined;
@@ -166,6 +166,15 @@ export class ServerState implements CallServer {
       (text) => text !== undefined,
     );
     return texts.length === 0 ? undefined : texts.join('\n\n');
+  }
+
+  get callerCatalogs(): CallerCatalogs | undefined {
+    return this.#callerCatalogs;
+  }
+
+  setCallerCatalogs(catalogs: CallerCatalogs | undefined, hasTasks: boolean): void {
+    this.#callerCatalogs = catalogs;
+    this.#offerTasks({ hasTasks, hasFacade: false });
   }
 
   catalogOf(caller: Caller): Catalog {
@@ -325,7 +334,7 @@ export class ServerState implements CallServer {
     if (this.shared?.isRefreshing(list) !== true) this.changes.publish({ kind: list });
   }
 
-  #offerTasks({ hasTasks, hasFacade }: Catalog): void {
+  #offerTasks({ hasTasks, hasFacade }: Pick<Catalog, 'hasTasks' | 'hasFacade'>): void {
     const { tasks } = this.#options;
     if (hasTasks) this.tasks ??= new TaskService(this, tasks);
     if (hasFacade || tasks.facade) this.tasks?.addFacade();

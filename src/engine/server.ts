@@ -227,9 +227,9 @@ export class Server implements SessionHost {
     return this.#state.createCatalog(owner, entries, cache);
   }
 
-  /** Sets which callers have catalogs of their own; undefined: none. Their lists are never marked as good for all. */
-  setCallerCatalogs(catalogs: CallerCatalogs | undefined): void {
-    this.#state.callerCatalogs = catalogs;
+  /** Sets which callers have catalogs of their own; undefined: none. `hasTasks`: a tool of theirs may run as a task. */
+  setCallerCatalogs(catalogs: CallerCatalogs | undefined, hasTasks = false): void {
+    this.#state.setCallerCatalogs(catalogs, hasTasks);
   }
 
   /** Sets what serves methods and notifications that this server does not define, on every revision. */

@@ -5,18 +5,25 @@ import { cleanLists } from '../../gateway/clean-lists.ts';
 import { defaultViewName } from '../../gateway/config/defaults.ts';
 import type { GatewayConfig } from '../../gateway/config/gateway-config.ts';
 import { exposeView } from '../../gateway/names/index.ts';
+import { noLists } from '../../gateway/upstreams/checked-lists.ts';
+import { isOfOneCaller } from '../../gateway/upstreams/isolation.ts';
 import { UsageError } from '../usage-error.ts';
 import { catalogFolder } from './data-files.ts';
 import type { ListedTool } from './running.ts';
 
-const noLists = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
-
-/** The tools of a view as last listed. `unknown`: servers that have never been connected. */
+/**
+ * The tools of a view as last listed. `unknown`: servers that have never been connected. `unstored`: servers whose lists differ
+ * between callers.
+ */
 export function knownTools(
   config: GatewayConfig,
   dataDir: string,
   viewName: string,
-): { readonly tools: readonly ListedTool[]; readonly unknown: readonly string[] } {
+): {
+  readonly tools: readonly ListedTool[];
+  readonly unknown: readonly string[];
+  readonly unstored: readonly string[];
+} {
   const isDefault = viewName === '' || viewName === defaultViewName;
   const view = config.views.find(({ name }) => name === viewName) ?? (isDefault ? config.defaultView : undefined);
   if (view === undefined) {
@@ -25,9 +32,14 @@ export function knownTools(
   }
   const cache = createCatalogCache(catalogFolder(dataDir));
   const unknown: string[] = [];
+  const unstored: string[] = [];
   const servers = config.servers.map((server) => {
     const known = cache.read(server.digest);
     if (known === undefined && !server.disabled) unknown.push(server.name);
+    if (known !== undefined && isOfOneCaller(server, known.lists)) {
+      unstored.push(server.name);
+      return { config: server, lists: noLists };
+    }
     // As a gateway shows them: texts of servers may have hidden characters.
     const lists = known === undefined ? noLists : (known.prepared?.cleaned ?? cleanLists(known.lists));
     return { config: server, lists };
@@ -35,7 +47,7 @@ export function knownTools(
   const tools = exposeView(view, servers).tools.map(({ slug, original, exposed, item }) => ({
     ...{ name: exposed, server: slug, original, title: item.title, description: item.description },
   }));
-  return { tools, unknown };
+  return { tools, unknown, unstored };
 }
 
 /** The message for a view that does not exist. `views`: those that do, besides the default one. */

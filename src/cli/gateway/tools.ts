@@ -12,7 +12,7 @@ import { findServer, type NamedServer } from './find-server.ts';
 const help = `Usage: mooring gateway tools [SERVER] [options]
 
 Lists the tools of the running gateway, or of one of its servers. Without a running gateway, or with --config, shows the
-lists that were stored last.
+lists that were stored last. Of servers whose lists differ between callers, those of the callers that use the gateway now.
 
 Options:
   --view NAME      the tools of this view
@@ -67,7 +67,8 @@ export const run = command(
 
 async function stored(files: readonly string[], view: string, out: Output) {
   const { config, settings } = await settingsOfGateway({ files });
-  const { tools, unknown } = knownTools(config, settings.dataDir, view);
+  const { tools, unknown, unstored } = knownTools(config, settings.dataDir, view);
   if (unknown.length > 0) out.info(`Not known yet, because no gateway has connected to them: ${unknown.join(', ')}\n`);
+  if (unstored.length > 0) out.info(`Not stored, because their lists differ between callers: ${unstored.join(', ')}\n`);
   return { tools, servers: config.servers };
 }

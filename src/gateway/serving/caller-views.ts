@@ -2,6 +2,8 @@
 
 import type { CallerCatalogs } from '../../engine/caller-catalogs.ts';
 import { type Catalog, changedLists } from '../../engine/catalog.ts';
+import type { CatalogKind } from '../../engine/catalog-entry.ts';
+import type { ListKind } from '../../engine/changes.ts';
 import type { Caller } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { CacheHint } from '../../protocol/model.ts';
@@ -29,6 +31,8 @@ export interface CallerViewsOptions {
 }
 
 interface CallerView {
+  /** Of the private upstreams. */
+  readonly lists: ReadonlyMap<Upstream, CheckedLists | undefined>;
   readonly shown: ShownView;
   readonly catalog: Catalog;
 }
@@ -45,13 +49,19 @@ export class CallerViews implements CallerCatalogs {
     this.#options = options;
   }
 
-  /** Takes over what the view shows now. */
-  update({ upstreams }: ViewSource): void {
+  /** Takes over what the view shows now. `hasTasks`: tools that only some callers see may run as tasks. */
+  update({ upstreams }: ViewSource, hasTasks: boolean): void {
     this.#upstreams = [...upstreams.values()];
     this.#private = this.#upstreams.filter(({ isPrivate }) => isPrivate);
     this.#views.clear();
     // Without them, calls need not look for the catalog of their caller.
-    this.#options.server.setCallerCatalogs(this.#private.length === 0 ? undefined : this);
+    this.#options.server.setCallerCatalogs(this.#private.length === 0 ? undefined : this, hasTasks);
+  }
+
+  /** Notifies callers of the lists in which some of them see a difference now, with the same lists of their upstreams. */
+  announce(before: readonly CallerView[]): void {
+    const kinds = before.flatMap(({ lists, shown }) => changedLists(shown.entries, this.#show(lists).entries));
+    for (const kind of notified(kinds)) this.#options.server.listChanged(kind, () => true);
   }
 
   /** The upstreams whose lists differ between callers. */
@@ -81,19 +91,18 @@ export class CallerViews implements CallerCatalogs {
     return [...this.#views.values()].map(({ catalog }) => catalog);
   }
 
-  get allShown(): readonly ShownView[] {
-    return [...this.#views.values()].map(({ shown }) => shown);
+  /** What callers have seen. */
+  get views(): readonly CallerView[] {
+    return [...this.#views.values()];
   }
 
   /** The lists of the callers with an isolation key have changed: they are notified of what they see of it. */
   changed(upstream: Upstream, key: string, before: CheckedLists | undefined, after: CheckedLists): void {
-    const { show, server } = this.#options;
-    const entriesWith = (lists: CheckedLists | undefined) =>
-      show((each) => (each === upstream ? lists : each.lists)).entries;
+    const { server } = this.#options;
+    const entriesWith = (lists: CheckedLists | undefined) => this.#show(new Map([[upstream, lists]])).entries;
     const kinds = changedLists(entriesWith(before), entriesWith(after));
-    const lists = new Set(kinds.map((kind) => (kind === 'resourceTemplates' ? 'resources' : kind)));
     const { config } = upstream;
-    for (const kind of lists) {
+    for (const kind of notified(kinds)) {
       server.listChanged(
         kind,
         (principal, session) => isolationKey(config, callerKeys({ principal, session })) === key,
@@ -107,18 +116,30 @@ export class CallerViews implements CallerCatalogs {
     const key = [...lists.values()].map((each) => each?.id ?? '').join(' ');
     let view = this.#views.get(key);
     this.#views.delete(key);
-    if (view?.catalog.isCurrent !== true) {
-      view = this.#create((upstream) => (lists.has(upstream) ? lists.get(upstream) : upstream.lists));
-    }
+    if (view?.catalog.isCurrent !== true) view = this.#create(lists);
     this.#views.set(key, view);
     const [oldest] = this.#views.keys();
     if (this.#views.size > maxCatalogs && oldest !== undefined) this.#views.delete(oldest);
     return view;
   }
 
-  #create(listsOf: ListsOf): CallerView {
-    const { server, owner, show, cacheOf } = this.#options;
-    const shown = show(listsOf);
-    return { shown, catalog: server.createCatalog(owner, shown.entries, cacheOf(listsOf)) };
+  #create(lists: CallerView['lists']): CallerView {
+    const { server, owner, cacheOf } = this.#options;
+    const shown = this.#show(lists);
+    return { lists, shown, catalog: server.createCatalog(owner, shown.entries, cacheOf(listsWith(lists))) };
   }
+
+  #show(lists: CallerView['lists']): ShownView {
+    return this.#options.show(listsWith(lists));
+  }
+}
+
+/** Those of private upstreams, and what all callers see of the others. */
+function listsWith(lists: CallerView['lists']): ListsOf {
+  return (upstream) => (lists.has(upstream) ? lists.get(upstream) : upstream.lists);
+}
+
+/** The lists that clients are notified of. */
+function notified(kinds: readonly CatalogKind[]): ReadonlySet<ListKind> {
+  return new Set(kinds.map((kind) => (kind === 'resourceTemplates' ? 'resources' : kind)));
 }

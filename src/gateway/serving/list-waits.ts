@@ -112,16 +112,18 @@ export class ListWaits {
       else if (failure !== undefined) this.#inVain(upstream, keys, failure);
     };
     const awaited = unknown.filter((upstream) => !this.#hasWaited(upstream, keys));
-    // Nothing else may read the lists of one caller.
-    for (const upstream of unknown) if (!awaited.includes(upstream) && keepsApart(upstream.config)) void read(upstream);
+    // Nothing else reads the lists of one caller.
+    for (const upstream of unknown) if (!awaited.includes(upstream) && upstream.isPrivate) void read(upstream);
     if (awaited.length > 0) await waitAtMost(this.#firstListMs, Promise.all(awaited.map(read)));
     for (const upstream of awaited) {
       if (upstream.listsOf(keys) === undefined) this.#inVain(upstream, keys, undefined);
     }
     const [only] = unknown;
     if (only === undefined || only.listsOf(keys) !== undefined || !this.#isOne) return;
-    // An empty list would look like a server without tools. What failed for one caller does not concern others.
-    const failure = keepsApart(only.config) ? this.#waited.get(waitKey(only, keys)) : only.failure;
+    // An empty list would look like a server without tools. What a server responds to one caller does not concern others.
+    const failure = keepsApart(only.config)
+      ? (this.#waited.get(waitKey(only, keys)) ?? only.startFailure)
+      : (only.startFailure ?? only.failure);
     if (failure !== undefined) throw toWireError(failure, only.config);
   }
 

@@ -18,7 +18,7 @@ export function declareView(source: ViewSource, exposed: ExposedView, hasTasks: 
   const all = known.includes(undefined);
   const offers = (kind: string): boolean => all || known.some((each) => each?.[kind] !== undefined);
   const subscribes = all || upstreams.some(hasSubscribe);
-  const mayHaveTasks = all || hasTasks || upstreams.some((upstream) => hasPrivateTasks(upstream, source));
+  const mayHaveTasks = all || hasTasks || hasPrivateTasks(source);
   return {
     ...(source.isSingle ? extensionCapabilities(upstreams[0]?.facts) : viewExtensions(known)),
     logging: {},
@@ -33,10 +33,12 @@ export function declareView(source: ViewSource, exposed: ExposedView, hasTasks: 
 }
 
 /** Whether tools that only some callers see may run as tasks. */
-function hasPrivateTasks({ isPrivate, facts, config }: Upstream, { view }: ViewSource): boolean {
-  if (!isPrivate) return false;
-  const isChosen = Object.values(config.override).some(({ taskSupport = 'forbidden' }) => taskSupport !== 'forbidden');
-  return isChosen || view?.tasks === 'when-slow' || decidesOnTasks(facts);
+export function hasPrivateTasks({ upstreams, view }: ViewSource): boolean {
+  return [...upstreams.values()].some(({ isPrivate, facts, config }) => {
+    const chosen = Object.values(config.override).map(({ taskSupport = 'forbidden' }) => taskSupport);
+    const isChosen = view?.tasks === 'when-slow' || chosen.some((support) => support !== 'forbidden');
+    return isPrivate && (isChosen || decidesOnTasks(facts));
+  });
 }
 
 export function hasSubscribe({ facts }: Upstream): boolean {

@@ -25,7 +25,7 @@ import { ListWaits } from './list-waits.ts';
 import { RequestCaller } from './request-caller.ts';
 import { type ShownView, showView } from './shown-view.ts';
 import { mayUse } from './view-access.ts';
-import { declareView } from './view-capabilities.ts';
+import { declareView, hasPrivateTasks } from './view-capabilities.ts';
 import type { ListsOf, ViewSource } from './view-source.ts';
 
 /** What all callers see. */
@@ -72,7 +72,7 @@ export class ViewServer {
       server: this.server,
       isAttached: base !== undefined,
       exposedTo: (caller) => this.exposedTo(caller),
-      allExposed: () => [this.#shown, ...this.#callers.allShown].map(({ exposed }) => exposed),
+      allExposed: () => [this.#shown, ...this.#callers.views.map(({ shown }) => shown)].map(({ exposed }) => exposed),
       targetOf: (upstream) => this.#targetOf(upstream),
       whenKnown: (ctx) => this.#waits.all(ctx),
     });
@@ -99,12 +99,12 @@ export class ViewServer {
 
   /** Takes over what the view shows now. */
   update(source: ViewSource): void {
-    const before = { source: this.#source, private: this.#callers.private };
+    const before = { source: this.#source, views: this.#callers.views };
     this.#source = source;
     this.#capabilities = undefined;
     this.#waits.update(source);
     this.#followed.update(source);
-    this.#callers.update(source);
+    this.#callers.update(source, hasPrivateTasks(source));
     // Only if needed: lists of a restricted server are made for each caller.
     if (source.view?.allow !== undefined && !this.#isRestricted) {
       this.#isRestricted = true;
@@ -114,7 +114,7 @@ export class ViewServer {
     this.#shown = this.#show(common);
     this.#calls.report(this.#shown);
     const rejected = this.server.replaceEntries(this, this.#shown.entries);
-    if (this.#showsOthers(before)) this.#announceAll();
+    if (!isSameView(before.source, source)) this.#callers.announce(before.views);
     if (rejected.length === 0) return;
     this.server.logger?.warn('items of upstreams are not shown because their names are in use', { names: rejected });
   }
@@ -158,26 +158,18 @@ export class ViewServer {
     return joinCacheHints(lists, this.#ownCache === false ? undefined : this.#ownCache);
   }
 
-  /** Whether callers with lists of their own may see something else for another reason than other lists. */
-  #showsOthers(before: { readonly source: ViewSource; readonly private: readonly Upstream[] }): boolean {
-    if (before.private.length === 0 || before.source === this.#source) return false;
-    const { upstreams, view } = this.#source;
-    const isSame = [...before.source.upstreams].every(([slug, upstream]) => upstreams.get(slug) === upstream);
-    return !isSame || JSON.stringify(before.source.view) !== JSON.stringify(view);
-  }
-
-  #announceAll(): void {
-    for (const kind of ['tools', 'prompts', 'resources'] as const) this.server.listChanged(kind, () => true);
-  }
-
   /** Cancels the upstream's task when a task was cancelled that no process ran. */
   #taskChanged({ type, task }: TaskEvent): void {
     const id = type === 'ended' && task.outcome?.type === 'cancelled' ? taskOf(task) : undefined;
-    if (id === undefined) return;
-    const caller = callerOfTask(task);
-    const slug = this.server.catalogOf(caller).tools.get(task.tool)?.upstream;
+    if (id !== undefined) void this.#cancelTask(callerOfTask(task), task.tool, id);
+  }
+
+  async #cancelTask(caller: Caller, tool: string, id: string): Promise<void> {
+    // The caller of a task of an earlier process may not have been here since.
+    if (this.hasPrivate) await this.#callers.known(caller);
+    const slug = this.server.catalogOf(caller).tools.get(tool)?.upstream;
     const upstream = slug === undefined ? undefined : this.#source.upstreams.get(slug);
-    void upstream?.cancelTask(callerKeys(caller), id);
+    await upstream?.cancelTask(callerKeys(caller), id);
   }
 
   #targetOf(upstream: Upstream): CallTarget & { readonly upstream: Upstream } {
@@ -213,4 +205,10 @@ export class ViewServer {
     const hasTasks = [...this.server.catalog.tools.values()].some(({ task }) => task !== undefined);
     return declareView(this.#source, this.#shown.exposed, hasTasks);
   }
+}
+
+/** Whether only lists can be different: what they are of, and what the view selects, is as before. */
+function isSameView(before: ViewSource, after: ViewSource): boolean {
+  const isSame = [...before.upstreams].every(([slug, upstream]) => after.upstreams.get(slug) === upstream);
+  return isSame && JSON.stringify(before.view) === JSON.stringify(after.view);
 }

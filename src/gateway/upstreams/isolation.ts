@@ -2,6 +2,7 @@
 
 import { type Caller, principalKey as keyOfPrincipal } from '../../engine/ports.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
+import type { UpstreamLists } from '../contract.ts';
 import type { CallerKeys } from './contract.ts';
 
 export function callerKeys({ principal, session }: Caller): CallerKeys {
@@ -12,6 +13,11 @@ export function callerKeys({ principal, session }: Caller): CallerKeys {
 /** Callers have connections of their own that outlive a call, so that the next call of the same caller uses the same one. */
 export function keepsApart({ isolation }: Pick<UpstreamConfig, 'isolation'>): boolean {
   return isolation === 'principal' || isolation === 'session';
+}
+
+/** Lists of a server that were read over the connection of one caller, and that others may not see. */
+export function isOfOneCaller(config: Pick<UpstreamConfig, 'isolation'>, { cache }: UpstreamLists): boolean {
+  return keepsApart(config) && cache?.cacheScope === 'private';
 }
 
 /** The key of a caller's connection; empty where no caller has one for longer than a call. */

@@ -4,8 +4,8 @@
 import type { Tool } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { UpstreamFacts, UpstreamLists } from '../contract.ts';
-import { CheckedLists, type ListSettings } from './checked-lists.ts';
-import { keepsApart } from './isolation.ts';
+import { CheckedLists, type ListSettings, noLists } from './checked-lists.ts';
+import { isOfOneCaller } from './isolation.ts';
 
 export class KnownLists {
   readonly #config: UpstreamConfig;
@@ -25,7 +25,7 @@ export class KnownLists {
     const cached = settings.cache?.read(config.digest);
     if (cached === undefined) return;
     // A version before this one may have stored the lists of one caller.
-    if (keepsApart(config) && cached.lists.cache?.cacheScope === 'private') {
+    if (isOfOneCaller(config, cached.lists)) {
       this.storedFacts = factsOf(cached.lists);
       return;
     }
@@ -68,11 +68,9 @@ export class KnownLists {
   /** There are none any more that all callers see. Of those that one caller sees, only what is no list is stored. */
   forget(lists: UpstreamLists): void {
     this.checked = undefined;
-    const { capabilities, revision, cache } = lists;
-    this.#settings.cache?.write(this.#config.digest, {
-      ...{ tools: [], prompts: [], resources: [], resourceTemplates: [] },
-      ...{ capabilities, revision, cache },
-    });
+    const { capabilities, revision } = lists;
+    const cache = { ttlMs: 0, cacheScope: 'private' } as const;
+    this.#settings.cache?.write(this.#config.digest, { ...noLists, capabilities, revision, cache });
   }
 
   /** Compares the last lists with the pins again. Returns false if there are none. */

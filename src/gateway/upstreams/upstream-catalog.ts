@@ -34,6 +34,8 @@ export class UpstreamCatalog {
    * that is good for all may be that of a caller without rights.
    */
   #isPrivate = false;
+  /** Lists were read by this process. Until then, what an earlier process has stored decides. */
+  #wasRead = false;
   #facts: UpstreamFacts | undefined;
   readonly #refresh: ListRefresh;
   /** With private lists, each connection has its own. */
@@ -50,6 +52,7 @@ export class UpstreamCatalog {
     this.#callers = new CallerLists(config, settings);
     const { checked, storedFacts } = this.#common;
     this.#facts = checked === undefined ? storedFacts : factsOf(checked.shown);
+    this.#isPrivate = storedFacts !== undefined;
   }
 
   /** Callers see different lists. */
@@ -243,14 +246,17 @@ export class UpstreamCatalog {
     const { key, client, announcesChanges } = connection;
     // Without a word about it, on a revision that has it, they may be what the headers of this caller gave it.
     const scope = lists.cache?.cacheScope ?? (client.mustListen ? 'private' : 'public');
-    if (!this.#isPrivate && (scope === 'public' || !keepsApart(this.#config))) {
+    const wasPrivate = this.#isPrivate && this.#wasRead;
+    this.#wasRead = true;
+    if (!wasPrivate && (scope === 'public' || !keepsApart(this.#config))) {
+      this.#isPrivate = false;
       this.#facts = factsOf(this.#common.update(lists).shown);
       return this.#events.listsChanged();
     }
     const { before, after, isChange } = this.#callers.update(key, lists, isOfCaller);
     this.#facts = factsOf(after.shown);
     this.#refreshOf(connection).follow(announcesChanges);
-    if (!this.#isPrivate) this.#becomePrivate(lists);
+    if (!wasPrivate) this.#becomePrivate(lists);
     if (isChange) this.#events.callerListsChanged(key, before, after);
   }
 

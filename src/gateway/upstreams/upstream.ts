@@ -146,9 +146,14 @@ export class Upstream {
     this.#catalog.requested(caller);
   }
 
-  /** Why it could not be started, or its lists could not be read, the last time. */
+  /** Why it could not be started the last time. */
+  get startFailure(): unknown {
+    return this.#connections.startFailure;
+  }
+
+  /** Why its lists could not be read the last time, for any caller. */
   get failure(): unknown {
-    return this.#connections.startFailure ?? this.#record.failure;
+    return this.#record.failure;
   }
 
   /** Starts it without a call. */
