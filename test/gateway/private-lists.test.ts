@@ -1,10 +1,12 @@
 // Servers whose lists differ between callers (2026-07-28, `cacheScope: private`): each caller sees and uses its own.
 
+import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { type Client, connect } from '../../src/client/index.ts';
-import { createGateway, type Gateway, type GatewayConfig, type GatewayOptions } from '../../src/gateway/index.ts';
+import { createGateway, type Gateway, type GatewayConfig, type GatewayOptions, Pins } from '../../src/gateway/index.ts';
 import { serveHttp } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { gatewayConfig, upstream, view } from './fixture.ts';
 import { type PrivateUpstream, privateUpstream, toolOf } from './private-upstream.ts';
 
@@ -326,4 +328,127 @@ test('names that a server without prefix has for one caller do not change those 
   expect(await namesOf(ada)).toEqual(['same', 'open__same']);
   await bob.callTool('same', {});
   expect(open.requests).toContain('bob tools/call');
+});
+
+test('overrides and filters apply to the tools of every caller', async () => {
+  const override = {
+    same: { description: 'Ours', hideArguments: ['ada'], defaults: { fixed: 1 }, name: undefined, title: undefined },
+  };
+  const entry = { override: override as never, tools: { include: ['same', 'only-b*'], exclude: [] } };
+  const { url } = await serve({ entry });
+  const { client: ada } = await userOf(url, 'ada', stateless);
+  const { client: bob } = await userOf(url, 'bob', stateless);
+  expect(await ada.listTools()).toMatchObject([{ description: 'Ours', inputSchema: { properties: {} } }]);
+  expect(await bob.listTools()).toMatchObject([
+    { description: 'Ours', inputSchema: { properties: { bob: {} } } },
+    { name: 'far__only-bob' },
+  ]);
+  expect(textOf(await bob.callTool('far__same', { bob: 'x', ada: 'y' }))).toBe('same for bob: {"bob":"x","fixed":1}');
+  await expect(ada.callTool('far__only-ada')).rejects.toThrow('Unknown tool');
+});
+
+test('a tool that is different for another caller is withheld from that caller until it is accepted', async () => {
+  const pins = new Pins({ file: join(temporaryFolder(), 'pins.json') });
+  const { far, url, gateway } = await serve({ pins, entry: { pin: 'block' } });
+  const { client: ada } = await userOf(url, 'ada', old);
+  const bob = await userOf(url, 'bob', old);
+  expect(await namesOf(ada)).toEqual(['far__same', 'far__only-ada']);
+  expect(await namesOf(bob.client)).toEqual(['far__only-bob']);
+  expect(gateway.status()[0]).toMatchObject({ withheldTools: 1, callerLists: 2 });
+  expect(textOf(await bob.client.callTool('far__same', {}))).toContain('has changed since it was accepted');
+  expect(textOf(await ada.callTool('far__same', {}))).toBe('same for ada: {}');
+  expect(far.requests).not.toContain('bob tools/call');
+  pins.accept('far', 'far', 'same');
+  gateway.recheckPins('far');
+  await vi.waitUntil(() => bob.changes.includes('tools'));
+  expect(await namesOf(bob.client)).toEqual(['far__same', 'far__only-bob']);
+  expect(textOf(await bob.client.callTool('far__same', {}))).toBe('same for bob: {}');
+  // Both definitions are accepted now.
+  expect(await namesOf(ada)).toEqual(['far__same', 'far__only-ada']);
+  expect(pins.list().differences).toEqual([]);
+});
+
+test('the lists of a session end with it', async () => {
+  const { url, gateway } = await serve({ isolation: 'session' });
+  const { client: one } = await userOf(url, 'ada', old);
+  const { client: other } = await userOf(url, 'ada', old);
+  await Promise.all([one, other].map(namesOf));
+  expect(gateway.status()[0]).toMatchObject({ callerLists: 2, connections: 2 });
+  await one.close();
+  await expect.poll(() => gateway.status()[0]).toMatchObject({ callerLists: 1, connections: 1 });
+});
+
+test('lists stay when the connection of their caller is not needed any more, and are read again with the next one', async () => {
+  const { far, url, gateway } = await serve({ entry: { idleMs: 50 } });
+  const ada = await userOf(url, 'ada', old);
+  expect(await namesOf(ada.client)).toContain('far__only-ada');
+  await expect.poll(() => gateway.status()[0]?.connections).toBe(0);
+  far.users.set('ada', { tools: [toolOf('later')] });
+  expect(await namesOf(ada.client)).toContain('far__only-ada');
+  expect([far.reads('ada'), gateway.status()[0]?.connections]).toEqual([1, 0]);
+  ada.changes.length = 0;
+  await ada.client.callTool('far__same', {});
+  await vi.waitUntil(() => ada.changes.includes('tools'));
+  expect(await namesOf(ada.client)).toEqual(['far__later']);
+});
+
+test('lists that are not valid any more are read again for the caller that requests them', async () => {
+  const { far, url } = await serve();
+  far.ttlMs = 0;
+  const ada = await userOf(url, 'ada', old);
+  const bob = await userOf(url, 'bob', old);
+  for (const { client } of [ada, bob]) await namesOf(client);
+  for (const user of ['ada', 'bob']) far.users.set(user, { tools: [toolOf('later')] });
+  await namesOf(ada.client);
+  await vi.waitUntil(() => ada.changes.includes('tools'));
+  expect(await namesOf(ada.client)).toEqual(['far__later']);
+  expect([far.reads('bob'), bob.changes.length]).toEqual([1, 0]);
+});
+
+test('a server that is started early is asked without a caller; callers get their own lists', async () => {
+  const { far, url, gateway } = await serve({ entry: { start: 'eager' } });
+  await vi.waitUntil(() => gateway.status()[0]?.callerLists === 1);
+  expect(far.reads('')).toBe(1);
+  const { client } = await userOf(url, 'ada', stateless);
+  expect(await namesOf(client)).toEqual(['far__same', 'far__only-ada']);
+});
+
+test('operators see the items of all callers that are known', async () => {
+  const { url, gateway } = await serve();
+  const exposed = () => gateway.exposed({ view: '' })?.tools.map((each) => each.exposed);
+  expect(exposed()).toEqual([]);
+  for (const user of ['ada', 'bob']) await namesOf((await userOf(url, user, stateless)).client);
+  expect(exposed()).toEqual(['far__same', 'far__only-ada', 'far__only-bob']);
+  const caller = { principal: { id: 'bob' }, session: undefined };
+  expect(gateway.exposed({ view: '' }, caller)?.tools.map((each) => each.exposed)).toEqual([
+    'far__same',
+    'far__only-bob',
+  ]);
+});
+
+test('instructions are those that the server has for the caller', async () => {
+  const { far, url } = await serve();
+  // The gateway asks for them when it connects, without the headers of a caller.
+  far.users.set('', { tools: [], instructions: 'Be kind.' });
+  const { client: before } = await userOf(url, 'ada', stateless);
+  expect(before.instructions).toBeUndefined();
+  await namesOf(before);
+  const { client: after } = await userOf(url, 'ada', stateless);
+  expect(after.instructions).toContain('Be kind.');
+  expect((await userOf(url, 'bob', stateless)).client.instructions).toBeUndefined();
+});
+
+test('a changed configuration is announced to callers as far as they see it', async () => {
+  const { far, url, gateway } = await serve();
+  const ada = await userOf(url, 'ada', old);
+  await namesOf(ada.client);
+  const entry = { entry: { url: far.url }, isolation: 'principal', forwardHeaders: ['x-user'] } as const;
+  await gateway.reload(gatewayConfig([upstream('far', entry)]));
+  const { digest } = upstream('far', entry);
+  expect(ada.changes).toEqual([]);
+  const some = { ...gatewayConfig([]).defaultView, tools: { include: ['far__only-*'], exclude: [] } };
+  await gateway.reload(gatewayConfig([upstream('far', { ...entry, digest })], { defaultView: some }));
+  await vi.waitUntil(() => ada.changes.length > 0);
+  expect(new Set(ada.changes)).toEqual(new Set(['tools']));
+  expect(await namesOf(ada.client)).toEqual(['far__only-ada']);
 });

@@ -31,6 +31,8 @@ export interface CallerViewsOptions {
 }
 
 interface CallerView {
+  /** It is of this source; another one may show something else. */
+  readonly source: ViewSource;
   /** Of the private upstreams. */
   readonly lists: ReadonlyMap<Upstream, CheckedLists | undefined>;
   readonly shown: ShownView;
@@ -39,28 +41,33 @@ interface CallerView {
 
 export class CallerViews implements CallerCatalogs {
   readonly #options: CallerViewsOptions;
+  #source: ViewSource;
   #upstreams: readonly Upstream[] = [];
   /** Those whose lists differ between callers. */
   #private: readonly Upstream[] = [];
   /** By the ids of the lists of private upstreams; least recently used first. */
   readonly #views = new Map<string, CallerView>();
 
-  constructor(options: CallerViewsOptions) {
+  constructor(source: ViewSource, options: CallerViewsOptions) {
+    this.#source = source;
     this.#options = options;
   }
 
   /** Takes over what the view shows now. `hasTasks`: tools that only some callers see may run as tasks. */
-  update({ upstreams }: ViewSource, hasTasks: boolean): void {
-    this.#upstreams = [...upstreams.values()];
+  update(source: ViewSource, hasTasks: boolean): void {
+    this.#source = source;
+    this.#upstreams = [...source.upstreams.values()];
     this.#private = this.#upstreams.filter(({ isPrivate }) => isPrivate);
-    this.#views.clear();
     // Without them, calls need not look for the catalog of their caller.
     this.#options.server.setCallerCatalogs(this.#private.length === 0 ? undefined : this, hasTasks);
   }
 
   /** Notifies callers of the lists in which some of them see a difference now, with the same lists of their upstreams. */
-  announce(before: readonly CallerView[]): void {
-    const kinds = before.flatMap(({ lists, shown }) => changedLists(shown.entries, this.#show(lists).entries));
+  announce(): void {
+    const views = [...this.#views.values()];
+    const kinds = views.flatMap(({ lists, shown }) => changedLists(shown.entries, this.#show(lists).entries));
+    // They may be of upstreams that are gone.
+    this.#views.clear();
     for (const kind of notified(kinds)) this.#options.server.listChanged(kind, () => true);
   }
 
@@ -92,8 +99,8 @@ export class CallerViews implements CallerCatalogs {
   }
 
   /** What callers have seen. */
-  get views(): readonly CallerView[] {
-    return [...this.#views.values()];
+  get allShown(): readonly ShownView[] {
+    return [...this.#views.values()].map(({ shown }) => shown);
   }
 
   /** The lists of the callers with an isolation key have changed: they are notified of what they see of it. */
@@ -116,7 +123,7 @@ export class CallerViews implements CallerCatalogs {
     const key = [...lists.values()].map((each) => each?.id ?? '').join(' ');
     let view = this.#views.get(key);
     this.#views.delete(key);
-    if (view?.catalog.isCurrent !== true) view = this.#create(lists);
+    if (view?.source !== this.#source || !view.catalog.isCurrent) view = this.#create(lists);
     this.#views.set(key, view);
     const [oldest] = this.#views.keys();
     if (this.#views.size > maxCatalogs && oldest !== undefined) this.#views.delete(oldest);
@@ -126,7 +133,8 @@ export class CallerViews implements CallerCatalogs {
   #create(lists: CallerView['lists']): CallerView {
     const { server, owner, cacheOf } = this.#options;
     const shown = this.#show(lists);
-    return { lists, shown, catalog: server.createCatalog(owner, shown.entries, cacheOf(listsWith(lists))) };
+    const catalog = server.createCatalog(owner, shown.entries, cacheOf(listsWith(lists)));
+    return { source: this.#source, lists, shown, catalog };
   }
 
   #show(lists: CallerView['lists']): ShownView {

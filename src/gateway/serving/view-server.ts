@@ -61,7 +61,7 @@ export class ViewServer {
     base?.addInstructions((caller) => joinInstructions(this.#source, this.#listsOf(caller)));
     this.#calls = new CallNames(this.server, (caller) => this.#shownTo(caller));
     this.#waits = new ListWaits(this.server, source, firstListMs, base === undefined);
-    this.#callers = new CallerViews({
+    this.#callers = new CallerViews(source, {
       server: this.server,
       owner: this,
       firstListMs,
@@ -72,7 +72,7 @@ export class ViewServer {
       server: this.server,
       isAttached: base !== undefined,
       exposedTo: (caller) => this.exposedTo(caller),
-      allExposed: () => [this.#shown, ...this.#callers.views.map(({ shown }) => shown)].map(({ exposed }) => exposed),
+      allExposed: () => [this.#shown, ...this.#callers.allShown].map(({ exposed }) => exposed),
       targetOf: (upstream) => this.#targetOf(upstream),
       whenKnown: (ctx) => this.#waits.all(ctx),
     });
@@ -99,7 +99,7 @@ export class ViewServer {
 
   /** Takes over what the view shows now. */
   update(source: ViewSource): void {
-    const before = { source: this.#source, views: this.#callers.views };
+    const before = this.#source;
     this.#source = source;
     this.#capabilities = undefined;
     this.#waits.update(source);
@@ -114,7 +114,7 @@ export class ViewServer {
     this.#shown = this.#show(common);
     this.#calls.report(this.#shown);
     const rejected = this.server.replaceEntries(this, this.#shown.entries);
-    if (!isSameView(before.source, source)) this.#callers.announce(before.views);
+    if (!isSameView(before, source)) this.#callers.announce();
     if (rejected.length === 0) return;
     this.server.logger?.warn('items of upstreams are not shown because their names are in use', { names: rejected });
   }

@@ -63,8 +63,11 @@ export const noLists: UpstreamLists = { tools: [], prompts: [], resources: [], r
 export function joinLists(all: readonly SeenLists[]): SeenLists | undefined {
   const [first, ...others] = all;
   if (first === undefined || others.length === 0) return first;
-  const unique = <Item>(items: readonly Item[], keyOf: (item: Item) => string): readonly Item[] =>
-    [...new Map(items.toReversed().map((item) => [keyOf(item), item])).values()].reverse();
+  const unique = <Item>(items: readonly Item[], keyOf: (item: Item) => string): readonly Item[] => {
+    const found = new Map<string, Item>();
+    for (const item of items) if (!found.has(keyOf(item))) found.set(keyOf(item), item);
+    return [...found.values()];
+  };
   const join = <K extends 'tools' | 'prompts' | 'resources' | 'resourceTemplates'>(kind: K) =>
     all.flatMap(({ shown }) => shown[kind] as readonly UpstreamLists[K][number][]);
   const tools = unique(join('tools'), ({ name }) => name);
