@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { type Client, connect } from '../../src/client/index.ts';
 import { createGateway, type Gateway, type GatewayConfig, type GatewayOptions, Pins } from '../../src/gateway/index.ts';
-import { serveHttp } from '../../src/index.ts';
+import { createServer, type HttpRequest, serveHttp } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { gatewayConfig, upstream, view } from './fixture.ts';
@@ -13,6 +13,8 @@ import { type PrivateUpstream, privateUpstream, toolOf } from './private-upstrea
 const closers = useClosers(afterEach);
 const old = '2025-11-25';
 const stateless = '2026-07-28';
+
+const authenticate = (request: HttpRequest) => ({ id: String(request.get('authorization')).replace('Bearer ', '') });
 
 interface Served {
   readonly far: PrivateUpstream;
@@ -55,7 +57,7 @@ async function serveAgain(far: PrivateUpstream, { config, isolation, entry, ...o
     port: 0,
     graceMs: 100,
     hosts: (path) => (path.startsWith('/mcp/') ? gateway.serverAt(path.slice('/mcp'.length)) : undefined),
-    authenticate: (request) => ({ id: String(request.get('authorization')).replace('Bearer ', '') }),
+    authenticate,
   });
   closers.push(async () => {
     await http.close();
@@ -451,4 +453,24 @@ test('a changed configuration is announced to callers as far as they see it', as
   await vi.waitUntil(() => ada.changes.length > 0);
   expect(new Set(ada.changes)).toEqual(new Set(['tools']));
   expect(await namesOf(ada.client)).toEqual(['far__only-ada']);
+});
+
+test('a server with tools of its own and a gateway shows both to each caller', async () => {
+  const far = await privateUpstream(closers);
+  for (const user of ['ada', 'bob']) far.users.set(user, { tools: [toolOf(`only-${user}`)] });
+  const entry = { entry: { url: far.url }, isolation: 'principal', forwardHeaders: ['x-user'] } as const;
+  const base = createServer({ name: 'base', version: '1.0.0', logger: false });
+  base.tool('own', { run: () => 'own' });
+  const gateway = createGateway(gatewayConfig([upstream('far', entry)]), { logger: false });
+  gateway.attach(base);
+  const http = await serveHttp(base, { port: 0, graceMs: 100, authenticate });
+  closers.push(async () => {
+    await http.close();
+    await gateway.close();
+  });
+  for (const user of ['ada', 'bob']) {
+    const { client } = await userOf(http.url, user, stateless);
+    expect(await namesOf(client)).toEqual(['own', `far__only-${user}`]);
+    expect(textOf(await client.callTool('own', {}))).toBe('own');
+  }
 });

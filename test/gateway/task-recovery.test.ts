@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { ConnectOptions } from '../../src/client/index.ts';
 import { createMemoryTaskStore } from '../../src/engine/tasks/memory-store.ts';
 import type { TaskStore } from '../../src/engine/tasks/task-store.ts';
-import type { Gateway } from '../../src/gateway/index.ts';
+import type { CatalogCache, Gateway, UpstreamConfig, UpstreamLists } from '../../src/gateway/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
 import { isFullRun } from '../support/full.ts';
@@ -71,14 +71,23 @@ function storeOf(store: TaskStore): { readonly store: TaskStore; lose(): void } 
 const text = ({ content }: { readonly content: readonly unknown[] }): string => (content[0] as { text: string }).text;
 
 /** Gateways one after the other, in front of one server, with one store. */
-function deployment(up: string) {
+function deployment(up: string, given: Partial<UpstreamConfig> = {}) {
   const { server, seen } = worker();
+  const stored = new Map<string, UpstreamLists>();
+  const cache: CatalogCache = {
+    read: (digest) => {
+      const lists = stored.get(digest);
+      return lists && { lists, atMs: Date.now() };
+    },
+    write: (digest, lists) => void stored.set(digest, lists),
+  };
   const shared = createMemoryTaskStore();
   const start = (): { readonly gateway: Gateway; kill(): void } => {
     const { store, lose } = storeOf(shared);
     // The lease of a process that was killed is over after this time.
     const tasks = { store, limits: { leaseMs: 1_000 } };
-    const gateway = gatewayOf(closers, { one: server }, { revision: up }, { server: { key, tasks } });
+    const options = { server: { key, tasks }, ...(given.isolation && { cache }) };
+    const gateway = gatewayOf(closers, { one: server }, { revision: up, ...given }, options);
     return { gateway, kill: lose };
   };
   return { start, seen };
@@ -192,3 +201,34 @@ test('the server of one upstream does not go on with tasks of a view', async () 
   expect(text(await task.wait())).toBe('done');
   expect(seen).toMatchObject({ calls: 1, cancelled: 0 });
 });
+
+describe.each([
+  ['principal', '2026-07-28'],
+  ['session', '2025-11-25'],
+] as const)(
+  'a server whose lists differ between callers, with isolation %s and a client at %s',
+  (isolation, revision) => {
+    test('a task goes on, or is cancelled, before its caller has listed anything', { timeout: 60_000 }, async () => {
+      const { start, seen } = deployment('2026-07-28', { isolation });
+      const first = start();
+      const before = await clientOf(closers, first.gateway.server, { revision });
+      await before.listTools();
+      const started = await before.tasks.start('one__work');
+      const other = await before.tasks.start('one__work');
+      await expect.poll(() => seen.calls, { timeout: 10_000 }).toBe(2);
+      first.kill();
+      const second = start();
+      const after = await clientOf(closers, second.gateway.server, { revision });
+      const cancelled = await after.tasks.attach(other.id as string);
+      await cancelled.cancel();
+      await expect(cancelled.wait()).rejects.toMatchObject({ code: 'task-cancelled' });
+      await expect.poll(() => seen.cancelled, { timeout: 20_000 }).toBe(1);
+      const task = await after.tasks.attach(started.id as string);
+      expect(task.status).toBe('working');
+      for (const finish of seen.finish) finish();
+      expect(text(await task.wait())).toBe('done');
+      expect(seen.calls).toBe(2);
+      expect(second.gateway.status()[0]?.callerLists).toBeGreaterThan(0);
+    });
+  },
+);

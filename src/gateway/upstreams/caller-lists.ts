@@ -5,6 +5,7 @@ import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { UpstreamLists } from '../contract.ts';
 import { sha256 } from '../sha256.ts';
 import { CheckedLists, type ListSettings } from './checked-lists.ts';
+import type { ConnectionCaller } from './contract.ts';
 
 /** Stops callers that come and go from filling the memory: lists of those that used them least recently are dropped. */
 const maxKeys = 1_000;
@@ -14,6 +15,11 @@ const maxChars = 64 * 1024 * 1024;
 const maxUnusedMs = 60 * 60 * 1_000;
 /** Of callers whose lists were dropped, or could not be read; they are notified when lists are there again. */
 const maxBehind = 10_000;
+/**
+ * How often callers are notified of lists that differ from those before because of other headers. Stops two clients of one user with
+ * different headers from telling each other to read their lists again and again.
+ */
+const minHeadersMs = 60 * 1_000;
 
 interface SharedLists {
   checked: CheckedLists;
@@ -26,10 +32,15 @@ interface KeptLists {
   /** Of the last response, which may say another time than the one before. */
   readonly cache: CacheHint | undefined;
   readonly readAtMs: number;
-  /** They were read for a caller, with its headers. */
-  readonly isOfCaller: boolean;
+  /** They were read with these headers; undefined: without those that a caller has. */
+  readonly headers: string | undefined;
+  /** When callers were notified of lists that were read with other headers. */
+  readonly headersAtMs: number;
   usedAtMs: number;
 }
+
+/** The caller that lists are read for. */
+export type ListedFor = Pick<ConnectionCaller, 'headers'>;
 
 /** What a read has changed. */
 export interface ListUpdate {
@@ -66,7 +77,7 @@ export class CallerLists {
   /** The lists for calls of a caller; undefined until they have been read. */
   get(key: string): CheckedLists | undefined {
     const kept = this.#byKey.get(key);
-    if (kept === undefined || !this.#isFor(kept)) return undefined;
+    if (kept?.headers === undefined) return undefined;
     kept.usedAtMs = Date.now();
     return this.#shared.get(kept.digest)?.checked;
   }
@@ -82,9 +93,13 @@ export class CallerLists {
     return cache !== undefined && Date.now() - readAtMs >= cache.ttlMs;
   }
 
-  /** Takes over what was read. `isOfCaller`: for a caller, not to find out what the server offers. */
-  update(key: string, { cache, ...lists }: UpstreamLists, isOfCaller: boolean): ListUpdate {
+  /** Takes over what was read. `caller`: for whom, with its headers; undefined: to find out what the server offers. */
+  update(key: string, { cache, ...lists }: UpstreamLists, caller: ListedFor | undefined): ListUpdate {
     const before = this.get(key);
+    const kept = this.#byKey.get(key);
+    const headers = this.#headersOf(caller);
+    // What a caller sees with its headers stays.
+    if (before !== undefined && headers === undefined) return { before, after: before, isChange: false };
     // Without the time that they may be cached: some servers count it down.
     const text = JSON.stringify(lists);
     const digest = sha256(text);
@@ -97,11 +112,15 @@ export class CallerLists {
     shared.keys++;
     this.#release(key);
     const now = Date.now();
-    this.#byKey.set(key, { digest, cache, readAtMs: now, isOfCaller, usedAtMs: now });
-    this.#makeRoom(key, now);
     const after = shared.checked;
+    const { headersAtMs = 0 } = kept ?? {};
+    const isSameCaller = before === undefined || kept?.headers === headers;
+    const isDue = isSameCaller || now - headersAtMs >= minHeadersMs;
+    const times = { readAtMs: now, usedAtMs: now, headersAtMs: isSameCaller || !isDue ? headersAtMs : now };
+    this.#byKey.set(key, { digest, cache, headers, ...times });
+    this.#makeRoom(key, now);
     const wasBehind = this.#behind.delete(key);
-    return { before, after, isChange: before === undefined ? wasBehind : before !== after };
+    return { before, after, isChange: before === undefined ? wasBehind : before !== after && isDue };
   }
 
   /** A request of this caller did not get the lists. */
@@ -130,9 +149,10 @@ export class CallerLists {
     return [...this.#byKey].map(([key, { digest }]) => [key, updates.get(digest) as ListUpdate]);
   }
 
-  /** Lists that were read without a caller may lack what its headers would give it. */
-  #isFor({ isOfCaller }: KeptLists): boolean {
-    return isOfCaller || this.#config.forwardHeaders.length === 0;
+  /** Undefined: lists that were read without a caller may lack what its headers would give it. */
+  #headersOf(caller: ListedFor | undefined): string | undefined {
+    if (caller === undefined && this.#config.forwardHeaders.length > 0) return undefined;
+    return JSON.stringify(caller?.headers ?? {});
   }
 
   #release(key: string): void {

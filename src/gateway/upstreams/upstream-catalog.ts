@@ -3,7 +3,7 @@
 
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { UpstreamFacts, UpstreamLists } from '../contract.ts';
-import { CallerLists } from './caller-lists.ts';
+import { CallerLists, type ListedFor } from './caller-lists.ts';
 import type { CheckedLists, ListSettings } from './checked-lists.ts';
 import type { UpstreamConnection } from './connection.ts';
 import type { UpstreamConnections } from './connections.ts';
@@ -225,7 +225,7 @@ export class UpstreamCatalog {
       const options = { cache: 'bypass', ...(headers === undefined ? {} : { headers }) } as const;
       const read = onlyTools ? undefined : await readLists(client, options, this.over(connection)?.received);
       if (read === undefined) this.#takeTools(await client.listTools(options));
-      else this.#take(connection, read.lists, listedFor !== undefined);
+      else this.#take(connection, read.lists, listedFor);
       if (checks === connection.checks) connection.isReady = true;
       if (read?.failure === undefined) this.#events.read();
       else this.#events.readFailed(read.failure);
@@ -242,7 +242,7 @@ export class UpstreamCatalog {
     this.#events.listsChanged();
   }
 
-  #take(connection: UpstreamConnection, lists: UpstreamLists, isOfCaller: boolean): void {
+  #take(connection: UpstreamConnection, lists: UpstreamLists, caller: ListedFor | undefined): void {
     const { key, client, announcesChanges } = connection;
     // Without a word about it, on a revision that has it, they may be what the headers of this caller gave it.
     const scope = lists.cache?.cacheScope ?? (client.mustListen ? 'private' : 'public');
@@ -253,7 +253,7 @@ export class UpstreamCatalog {
       this.#facts = factsOf(this.#common.update(lists).shown);
       return this.#events.listsChanged();
     }
-    const { before, after, isChange } = this.#callers.update(key, lists, isOfCaller);
+    const { before, after, isChange } = this.#callers.update(key, lists, caller);
     this.#facts = factsOf(after.shown);
     this.#refreshOf(connection).follow(announcesChanges);
     if (!wasPrivate) this.#becomePrivate(lists);
