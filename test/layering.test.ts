@@ -82,6 +82,7 @@ const directImports: Readonly<Record<string, string>> = {
   'gateway/config/': 'client commands read entries of servers without loading the gateway',
   'gateway/catalog-cache.ts': 'commands show stored lists without loading the gateway',
   'gateway/clean-lists.ts': 'the same',
+  'gateway/upstreams/isolation.ts': 'the same',
   'client/transports/orphan-guard.ts': 'a relay guards the command it starts as the client does',
   'client/auth/with-authorization.ts': 'transports retry with it; the OAuth client is loaded when a server asks for it',
 };

@@ -5,11 +5,12 @@ import { cleanLists } from '../../gateway/clean-lists.ts';
 import { defaultViewName } from '../../gateway/config/defaults.ts';
 import type { GatewayConfig } from '../../gateway/config/gateway-config.ts';
 import { exposeView } from '../../gateway/names/index.ts';
-import { noLists } from '../../gateway/upstreams/checked-lists.ts';
 import { isOfOneCaller } from '../../gateway/upstreams/isolation.ts';
 import { UsageError } from '../usage-error.ts';
 import { catalogFolder } from './data-files.ts';
 import type { ListedTool } from './running.ts';
+
+const noLists = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
 
 /**
  * The tools of a view as last listed. `unknown`: servers that have never been connected. `unstored`: servers whose lists differ
