@@ -79,7 +79,7 @@ export const authErrors = {
   privateAddress: (what: string, url: string) =>
     new AuthError(
       'private-address',
-      `Cannot use ${what} ${quote(url)}: the server points into a network that is closer to this machine than the server itself. Set allowPrivateNetwork if that is intended`,
+      `Cannot use ${what} ${quote(url)}: the server points into a network that is closer to this machine than the server itself. A program can permit that with allowPrivateNetwork`,
     ),
   unreachable: (what: string, url: string, why: string, cause?: unknown) =>
     new AuthError('unreachable', `Could not get ${what} from ${quote(url)}: ${clean(why)}`, { tried: [url], cause }),
