@@ -54,6 +54,7 @@ const known = {
     ...{ uri: 0, html: 0, csp: 0, permissions: 0, domain: 0, prefersBorder: 0, listed: 0 },
   } satisfies Record<keyof AppDefinition | 'uri', 0>,
 } as const;
+export type RegisteredKind = keyof typeof known;
 /** What other libraries call them. */
 const usualNames: { readonly [kind: string]: { readonly [name: string]: string } } = {
   tool: {
@@ -71,7 +72,7 @@ const usualNames: { readonly [kind: string]: { readonly [name: string]: string }
 
 /** TypeScript reports them; in JavaScript they would be ignored without a word. */
 export function warnOfUnknownOptions(
-  kind: keyof typeof known,
+  kind: RegisteredKind,
   name: string,
   definition: object,
   logger: Logger | undefined,

@@ -3,9 +3,10 @@
 import type { Logger } from '../protocol/logger.ts';
 import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
 import type { Rules } from '../protocol/rules.ts';
+import { checkSealKey } from '../protocol/seal-key.ts';
 import type { Limits } from './limits.ts';
 import type { Bus, Caller, ExpiringStore, Sealer, SealKey } from './ports.ts';
-import type { TasksOptions } from './tasks/task-options.ts';
+import { checkTasksOptions, type TasksOptions } from './tasks/task-options.ts';
 
 /** The options of a server. Only `name` and `version` are required. */
 export interface ServerOptions extends Implementation {
@@ -40,4 +41,14 @@ export interface ServerOptions extends Implementation {
   readonly errors?: 'shown' | 'masked';
   /** Where tasks are stored, and their limits. A durable store gets their contents encrypted, if the server has a key. */
   readonly tasks?: TasksOptions;
+}
+
+/** Throws for options with which no server can be created. */
+export function checkServerOptions({ name, version, key, previousKeys = [], tasks = {} }: ServerOptions): void {
+  if (typeof name !== 'string' || name === '' || typeof version !== 'string') {
+    throw new TypeError('A server needs a name and a version: createServer({ name: "weather", version: "1.0.0" })');
+  }
+  checkTasksOptions(tasks);
+  if (key === undefined && previousKeys.length > 0) throw new TypeError('previousKeys needs a key: the current one');
+  if (key !== undefined) for (const each of [key, ...previousKeys]) checkSealKey(each);
 }

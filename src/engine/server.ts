@@ -19,7 +19,7 @@ import type { Logger } from '../protocol/logger.ts';
 import { methods } from '../protocol/methods.ts';
 import type { CacheHint } from '../protocol/model.ts';
 import type { Monitor } from '../protocol/monitor.ts';
-import { checkSealKey, type Sealing } from '../protocol/seal-key.ts';
+import type { Sealing } from '../protocol/seal-key.ts';
 import type { SchemaInput } from '../schema/index.ts';
 import { appResource } from './apps.ts';
 import type { AudienceTest, ChangeAudience } from './audience.ts';
@@ -58,14 +58,18 @@ import type {
   Sealer,
   Visibility,
 } from './ports.ts';
-import { warnOfContentList, warnOfToolName, warnOfUnknownOptions } from './registration-warnings.ts';
+import {
+  type RegisteredKind,
+  warnOfContentList,
+  warnOfToolName,
+  warnOfUnknownOptions,
+} from './registration-warnings.ts';
 import { isThenable, runAgain } from './run-call.ts';
-import type { ServerOptions } from './server-options.ts';
+import { checkServerOptions, type ServerOptions } from './server-options.ts';
 import { ServerState } from './server-state.ts';
 import { Session } from './session.ts';
 import type { ChangeSource, Refresh } from './shared-changes.ts';
 import { TaskApi } from './tasks/task-api.ts';
-import { checkTasksOptions } from './tasks/task-options.ts';
 
 export type { ServerOptions } from './server-options.ts';
 
@@ -86,47 +90,27 @@ export class Server implements SessionHost {
   #tasks: TaskApi | undefined;
 
   constructor(options: ServerOptions) {
-    const {
-      instructions,
-      rules,
-      limits,
-      capabilities,
-      extensions,
-      logging,
-      cache,
-      sealer,
-      store,
-      bus,
-      logger,
-      errors,
-    } = options;
+    const { instructions, capabilities, extensions, cache, sealer, store, bus, logger } = options;
     const { key, previousKeys = [] } = options;
     const { name, version, title, description, websiteUrl, icons } = options;
-    if (typeof name !== 'string' || name === '' || typeof version !== 'string') {
-      throw new TypeError('A server needs a name and a version: createServer({ name: "weather", version: "1.0.0" })');
-    }
-    checkTasksOptions(options.tasks ?? {});
-    if (key === undefined && previousKeys.length > 0) throw new TypeError('previousKeys needs a key: the current one');
-    if (key !== undefined) {
-      for (const each of [key, ...previousKeys]) checkSealKey(each);
-      this.#sealing = { key, previousKeys, boundTo: name };
-    }
+    checkServerOptions(options);
+    if (key !== undefined) this.#sealing = { key, previousKeys, boundTo: name };
     this.#ownsSealer = sealer === undefined;
     this.#state = new ServerState({
       identity: { name, version, title, description, websiteUrl, icons },
-      rules: rules ?? {},
-      limits: { ...defaultLimits, ...limits },
+      rules: options.rules ?? {},
+      limits: { ...defaultLimits, ...options.limits },
       instructions,
       capabilities,
       extensions,
-      logging: logging ?? true,
+      logging: options.logging ?? true,
       listCache: cache ?? { ttlMs: 0, cacheScope: 'private' },
       sealer: sealer ?? lazySealer(() => this.sealing as Sealing),
       hasKey: key !== undefined || sealer !== undefined,
       store: store ?? createMemoryExpiringStore(),
       bus,
       logger: logger === false ? undefined : (logger ?? createConsoleLogger()),
-      masksErrors: errors === 'masked',
+      masksErrors: options.errors === 'masked',
       tasks: options.tasks ?? {},
     });
     this.#state.runAgain = (message, peer, codec, session, prepare) => {
@@ -160,36 +144,35 @@ export class Server implements SessionHost {
     const { catalog, logger } = this.#state;
     warnOfToolName(name, logger);
     const remove = catalog.addTool(name, definition as unknown as ToolDefinition);
-    warnOfUnknownOptions('tool', name, definition, logger);
     warnOfContentList(name, catalog.tools.get(name), logger);
-    return { remove };
+    return this.#registered('tool', name, definition, remove);
   }
 
   /** Registers a resource with a fixed URI. */
   resource(uri: string, definition: ResourceDefinition): Registration {
-    const remove = this.#state.catalog.addResource(uri, definition);
-    warnOfUnknownOptions('resource', uri, definition, this.#state.logger);
-    return { remove };
+    return this.#registered('resource', uri, definition, this.#state.catalog.addResource(uri, definition));
   }
 
   /** Registers an app: a page that hosts with MCP Apps show for the tools that name it as their `ui`. */
   app(uri: string, definition: AppDefinition): Registration {
-    const remove = this.#state.catalog.addResource(uri, appResource(uri, definition));
-    warnOfUnknownOptions('app', uri, definition, this.#state.logger);
-    return { remove };
+    const resource = appResource(uri, definition);
+    return this.#registered('app', uri, definition, this.#state.catalog.addResource(uri, resource));
   }
 
   /** Registers resources by a URI template (RFC 6570). */
   resourceTemplate<const T extends string>(template: T, definition: ResourceTemplateDefinition<T>): Registration {
     const remove = this.#state.catalog.addTemplate(template, definition as unknown as ResourceTemplateDefinition);
-    warnOfUnknownOptions('resource template', template, definition, this.#state.logger);
-    return { remove };
+    return this.#registered('resource template', template, definition, remove);
   }
 
   /** Registers a prompt. */
   prompt<A extends PromptArguments = PromptArguments>(name: string, definition: PromptDefinition<A>): Registration {
     const remove = this.#state.catalog.addPrompt(name, definition as unknown as PromptDefinition);
-    warnOfUnknownOptions('prompt', name, definition, this.#state.logger);
+    return this.#registered('prompt', name, definition, remove);
+  }
+
+  #registered(kind: RegisteredKind, name: string, definition: object, remove: () => void): Registration {
+    warnOfUnknownOptions(kind, name, definition, this.#state.logger);
     return { remove };
   }
 

@@ -91,10 +91,10 @@ test('a WebSocket of a removed view is closed, and the processes of its session 
   closers.push(() => client.close());
   await client.callTool('one__slow');
   const connections = (): number | undefined => gateway.status()[0]?.connections;
-  expect(connections()).toBe(2);
+  expect(connections()).toBe(1);
   await gateway.reload(configs.after);
   await expect.poll(() => states).toContain('lost');
-  await expect.poll(connections).toBe(1);
+  await expect.poll(connections).toBe(0);
 });
 
 test('a view that is there again has new sessions', async () => {
