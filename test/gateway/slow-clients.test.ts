@@ -128,7 +128,7 @@ test('progress that is not read does not fill the memory, and does not delay ano
 });
 
 test('a pipe that is not read holds a limited number of results; the others are errors', async () => {
-  const { http, gateway } = await start();
+  const { http, gateway } = await start({ timeoutMs: 60_000 });
   const input = new PassThrough();
   let [written, release] = ['', (): void => {}];
   // Takes one chunk, and no more until the test says so.
