@@ -135,7 +135,8 @@ export class UpstreamCatalog {
       return;
     }
     const ttlMs = this.#common.checked?.received.cache?.ttlMs;
-    if (ttlMs !== undefined && this.#common.ageMs >= ttlMs) this.now().catch(() => {});
+    // After the response, which does not depend on it (bench row gateway-start, 4 ms).
+    if (ttlMs !== undefined && this.#common.ageMs >= ttlMs) setImmediate(() => this.now().catch(() => {}));
   }
 
   /** The lists may have changed: those that were read over this connection, if callers see different ones. */
