@@ -373,7 +373,7 @@ test.each([
       'connection-lost',
       'Could not send tools/call to "scripted server": the socket is not open',
     ]);
-    // A notification has nobody to report to.
+    // A notification has no caller that could be told.
     client.notify('notifications/roots/list_changed');
     await new Promise((resolve) => setImmediate(resolve));
     expect(warnings).toEqual(['notifications/roots/list_changed could not be sent']);
