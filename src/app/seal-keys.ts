@@ -1,7 +1,7 @@
 // Derives the keys of a profile from the configured keys: a session of one profile is not valid in another with the same key.
 
 import { createHmac } from 'node:crypto';
-import { isWeak } from '../protocol/seal-key.ts';
+import { decodeSealKey } from '../protocol/seal-key.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface ConfiguredKeys {
@@ -27,14 +27,10 @@ export function sealKeys({ key, previousKeys, profile }: ConfiguredKeys): SealKe
 
 const remedy = 'create one with: openssl rand -base64 32';
 
-/** The 32 bytes of a key. Node's decoder skips what is not base64, so the text is checked first. */
 function readKey(text: string, where: string): Uint8Array {
-  const bytes = Buffer.from(text, 'base64');
-  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text) || bytes.length !== 32) {
-    throw new UsageError(`${where} must be 32 bytes in base64. You can ${remedy}`);
-  }
-  if (isWeak(bytes)) throw new UsageError(`${where} is not random, so it can be guessed. You can ${remedy}`);
-  return bytes;
+  const key = decodeSealKey(text);
+  if (typeof key === 'string') throw new UsageError(`${where} ${key}. You can ${remedy}`);
+  return key;
 }
 
 function boundKey(key: Uint8Array, profile: string): Uint8Array {

@@ -31,8 +31,16 @@ export function checkSealKey(key: SealKey): void {
   if (isWeak(key)) throw new TypeError(`This seal key is not random and can be guessed; ${remedy}`);
 }
 
+/** The 32 bytes of a key in base64 or base64url, or what is wrong with the text. */
+export function decodeSealKey(text: string): Uint8Array | string {
+  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return 'must be 32 bytes in base64';
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  const key = Uint8Array.from(binary, (each) => each.charCodeAt(0));
+  return isWeak(key) ? 'is not random, so it can be guessed' : key;
+}
+
 /** Bytes that repeat, count up, or are readable text. */
-export function isWeak(key: Uint8Array): boolean {
+function isWeak(key: Uint8Array): boolean {
   const steps = new Set(key.map((byte, at) => byte - (key[at - 1] ?? 0)));
   const isText = key.every((byte) => byte >= 0x20 && byte < 0x7f);
   return isText || new Set(key).size < minDifferentBytes || steps.size < minDifferentBytes;

@@ -54,34 +54,30 @@ test('a question to one caller does not pause the time limit of another', async 
   expect(textOf(await asking)).toBe('Hello Ada');
 });
 
-test('a question may belong to each call of its caller, so all of them wait for the user', async () => {
+/** Calls of one client, during which the server asks a question that takes twice the time limit to be answered. */
+async function callsWithLateAnswer(count: number) {
   const { gateway, called } = start();
   const ada = await session(gateway, 'ada');
   await ada.request('tools/list');
-  const calls = [ada.call('one__work'), ada.call('one__work')];
-  await expect.poll(() => callsOf(called()).length).toBe(2);
+  const calls = Array.from({ length: count }, () => ada.call('one__work'));
+  await expect.poll(() => callsOf(called()).length).toBe(count);
   const side = called();
   const answered = side.request('q', 'elicitation/create', form);
   const { id } = await ada.next(({ method }) => method === 'elicitation/create');
   await pause(timeoutMs * 2);
   ada.send({ jsonrpc: '2.0', id, result: accepted });
   await answered;
+  return { calls, side };
+}
+
+test('a question may belong to each call of its caller, so all of them wait for the user', async () => {
+  const { calls, side } = await callsWithLateAnswer(2);
   finish(side, 0, 'first');
   finish(side, 1, 'second');
   expect((await Promise.all(calls)).map(textOf)).toEqual(['first', 'second']);
 });
 
 test('the time limit of a call goes on when its question is answered', async () => {
-  const { gateway, called } = start();
-  const ada = await session(gateway, 'ada');
-  await ada.request('tools/list');
-  const call = ada.call('one__work');
-  await expect.poll(() => callsOf(called()).length).toBe(1);
-  const side = called();
-  const answered = side.request('q', 'elicitation/create', form);
-  const { id } = await ada.next(({ method }) => method === 'elicitation/create');
-  await pause(timeoutMs * 2);
-  ada.send({ jsonrpc: '2.0', id, result: accepted });
-  await answered;
-  expect((await call).result.isError).toBe(true);
+  const { calls } = await callsWithLateAnswer(1);
+  expect((await calls[0])?.result.isError).toBe(true);
 });

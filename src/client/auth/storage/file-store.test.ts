@@ -129,11 +129,11 @@ test('a file that was changed after it was encrypted is not used', async () => {
   const key = newKey();
   await createFileStore(file, { key }).set('a', 'first');
   const { encrypted, ...rest } = JSON.parse(await readFile(file, 'utf8')) as { encrypted: string };
-  const bytes = Buffer.from(encrypted, 'base64');
+  const bytes = Buffer.from(encrypted, 'base64url');
   for (const at of [0, 14, bytes.length - 1]) {
     const changed = Buffer.from(bytes);
     changed[at] = (changed[at] as number) ^ 1;
-    await writeFile(file, JSON.stringify({ ...rest, encrypted: changed.toString('base64') }), { mode: 0o600 });
+    await writeFile(file, JSON.stringify({ ...rest, encrypted: changed.toString('base64url') }), { mode: 0o600 });
     await expect(createFileStore(file, { key }).get('a')).rejects.toMatchObject({ code: 'store-encrypted' });
   }
   await writeFile(file, JSON.stringify({ ...rest, encrypted: 'short' }), { mode: 0o600 });

@@ -6,11 +6,18 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import type { Json } from '../../../protocol/model.ts';
+import { decodeSealKey } from '../../../protocol/seal-key.ts';
+import { createNodeSealer, type SyncSealer } from '../../../transports/node-sealer.ts';
 import { KeyedMutex } from '../../keyed-mutex.ts';
 import { AuthError, authErrors } from '../errors.ts';
 import type { CredentialStore } from './credential-store.ts';
-import { decryptText, encryptText, keyVariable, readFileKey } from './file-cipher.ts';
 import { withLockFile } from './lock-file.ts';
+
+/** The environment variable of the key. */
+const keyVariable = 'MOORING_CREDENTIALS_KEY';
+/** What is sealed with the key. */
+const purpose = 'credentials';
 
 export interface FileStoreOptions {
   /**
@@ -26,8 +33,7 @@ export function createFileStore(
   options: FileStoreOptions = {},
 ): CredentialStore {
   const file = resolve(path);
-  const keyText = options.key ?? process.env[keyVariable] ?? '';
-  const key = keyText === '' ? undefined : readFileKey(keyText);
+  const sealer = sealerOf(options.key ?? process.env[keyVariable] ?? '');
   const folder = dirname(file);
   const mutex = new KeyedMutex();
 
@@ -45,14 +51,14 @@ export function createFileStore(
   return {
     async get(name) {
       await checkFolder(folder);
-      return (await readRecords(file, key))[name];
+      return (await readRecords(file, sealer))[name];
     },
     async set(name, value) {
       await locked('write', 10_000, undefined, async () => {
-        const records = await readRecords(file, key);
+        const records = await readRecords(file, sealer);
         if (value === undefined) delete records[name];
         else records[name] = value;
-        await replaceFile(file, `${JSON.stringify(contentOf(records, key), undefined, 2)}\n`);
+        await replaceFile(file, `${JSON.stringify(contentOf(records, sealer), undefined, 2)}\n`);
       });
     },
     lock(name, task, limits = {}) {
@@ -92,22 +98,31 @@ async function checkFolder(folder: string): Promise<void> {
 
 type Records = Record<string, unknown>;
 
-/** What the file contains. */
-function contentOf(records: Records, key: Uint8Array | undefined): object {
-  return key === undefined
-    ? { version: 1, records }
-    : { version: 2, encrypted: encryptText(JSON.stringify(records), key) };
+/** Undefined: the file is plain text. */
+function sealerOf(keyText: string): SyncSealer | undefined {
+  if (keyText === '') return undefined;
+  const key = decodeSealKey(keyText);
+  if (typeof key === 'string') throw authErrors.storeKeyInvalid(keyVariable);
+  return createNodeSealer(key);
 }
 
-async function readRecords(file: string, key: Uint8Array | undefined): Promise<Records> {
+/** What the file contains. */
+function contentOf(records: Records, sealer: SyncSealer | undefined): object {
+  return sealer === undefined
+    ? { version: 1, records }
+    : { version: 2, encrypted: sealer.seal(purpose, records as Json) };
+}
+
+async function readRecords(file: string, sealer: SyncSealer | undefined): Promise<Records> {
   const text = await readOwnFile(file);
   if (text === undefined) return Object.create(null);
   try {
     const { version, encrypted, ...content } = JSON.parse(text) as Readonly<Record<string, unknown>>;
     const isEncrypted = version === 2 && typeof encrypted === 'string';
-    const plain = isEncrypted && key !== undefined ? decryptText(encrypted, key) : undefined;
-    if (isEncrypted && plain === undefined) throw authErrors.storeEncrypted(file, keyVariable, key !== undefined);
-    const records = plain === undefined ? content['records'] : (JSON.parse(plain) as unknown);
+    const records = isEncrypted ? sealer?.open(purpose, encrypted) : content['records'];
+    if (isEncrypted && records === undefined) {
+      throw authErrors.storeEncrypted(file, keyVariable, sealer !== undefined);
+    }
     if (!(isEncrypted || version === 1) || typeof records !== 'object' || records === null) {
       throw new Error('unknown layout');
     }
