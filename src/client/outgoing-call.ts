@@ -38,7 +38,6 @@ export interface CallTarget {
   readonly args?: JsonObject;
 }
 
-const nothing: CallOptions = {};
 const once = { once: true } as const;
 
 /** A call in progress. Plain fields: one of these is created for every request. */
@@ -95,7 +94,8 @@ export class OutgoingCall {
     method: MethodRow | { readonly name: string },
     fields: string,
     decode: (result: JsonObject) => unknown,
-    options: CallOptions = nothing,
+    // Of its own: it tells calls apart.
+    options: CallOptions = {},
   ) {
     this.method = method.name;
     this.fields = fields;

@@ -9,7 +9,7 @@ function table() {
   const expired: string[] = [];
   const calls = new PendingCalls(({ method }) => void expired.push(method));
   const add = (name: string): OutgoingCall => {
-    const call = new OutgoingCall({ name }, '', () => undefined, {});
+    const call = new OutgoingCall({ name }, '', () => undefined);
     call.timeoutMs = 100;
     call.maxTimeoutMs = 1_000;
     calls.add(call);

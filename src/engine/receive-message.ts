@@ -79,12 +79,12 @@ export function rejectMessage(
 function receiveOther(channel: ReceivingChannel, value: unknown, outlet: Outlet, inbound: Inbound | undefined): void {
   const { revisions } = channel.server;
   const header = inbound?.header;
+  const isStateless = header !== undefined && channel.session === undefined;
   const classified = classifyMessage(value);
   switch (classified.kind) {
     case 'request':
       return receiveRequest(channel, classified.message, outlet, inbound);
     case 'notification': {
-      const isStateless = header !== undefined && channel.session === undefined;
       const headerError = isStateless && revisions.notificationHeaderError(classified.message, header);
       if (headerError) {
         return rejectMessage(channel, revisions.newestStateless, undefined, headerError, value, outlet);
@@ -93,7 +93,7 @@ function receiveOther(channel: ReceivingChannel, value: unknown, outlet: Outlet,
       return outlet.end(undefined);
     }
     case 'response':
-      if (header !== undefined && channel.session === undefined) {
+      if (isStateless) {
         const error = wireErrors.responseWithoutSession();
         return rejectMessage(channel, revisions.newestStateless, undefined, error, value, outlet);
       }

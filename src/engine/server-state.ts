@@ -2,7 +2,6 @@
 
 import { CallerBudget } from '../protocol/caller-budget.ts';
 import { WireError, wireErrors } from '../protocol/errors.ts';
-import type { Principal } from '../protocol/exchange.ts';
 import type { Params } from '../protocol/json-rpc.ts';
 import type { Logger } from '../protocol/logger.ts';
 import { MarkBudget } from '../protocol/mark-budget.ts';
@@ -190,9 +189,9 @@ export class ServerState implements CallServer {
 
   /** Whether there is an entry with a key in any catalog. */
   isRegistered(kind: CatalogKind, key: string): boolean {
-    return (
-      this.catalog[kind].has(key) || (this.callerCatalogs !== undefined && this.entriesNamed(kind, key).length > 0)
-    );
+    if (this.catalog[kind].has(key)) return true;
+    for (const catalog of this.callerCatalogs?.all() ?? []) if (catalog[kind].has(key)) return true;
+    return false;
   }
 
   /** A catalog for some callers, with other entries of one owner. */
@@ -217,11 +216,12 @@ export class ServerState implements CallServer {
 
   /** Only callers that may read a resource: a notification reveals that it exists. */
   maySee(announcement: AnnouncedChange, client: Caller): boolean {
-    return announcement.isFor(client) && this.#mayRead(announcement.change.uri as string, client.principal);
+    return announcement.isFor(client) && this.#mayRead(announcement.change.uri as string, client);
   }
 
-  #mayRead(uri: string, principal: Principal | undefined): boolean {
-    if (!this.catalog.isVisibleUri(uri, principal)) return false;
+  #mayRead(uri: string, caller: Caller): boolean {
+    const { principal } = caller;
+    if (!this.catalogOf(caller).isVisibleUri(uri, principal)) return false;
     return this.changeFilters.every((allows) => allows(uri, principal));
   }
 
@@ -244,7 +244,7 @@ export class ServerState implements CallServer {
     } else {
       const test = audienceTest(audience);
       const isAllowed: AudienceTest = (principal, session) =>
-        test?.(principal, session) !== false && mount.every((inner) => inner.#mayRead(uri, principal));
+        test?.(principal, session) !== false && mount.every((inner) => inner.#mayRead(uri, { principal, session }));
       this.changes.publish(change, mount.length === 0 ? test : isAllowed);
     }
     const path = kind === 'resource' ? [this, ...mount] : mount;
@@ -266,7 +266,7 @@ export class ServerState implements CallServer {
       servers.push(inner);
       at = inner;
     }
-    return (principal) => servers.every((inner) => inner.#mayRead(uri, principal));
+    return (principal, session) => servers.every((inner) => inner.#mayRead(uri, { principal, session }));
   }
 
   setListCache(hint: CacheHint): void {

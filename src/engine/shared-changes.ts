@@ -314,7 +314,7 @@ function testOf(first: AudienceTest | undefined, second: AudienceTest | undefine
 
 function lazily(make: () => AudienceTest): AudienceTest {
   let test: AudienceTest | undefined;
-  return (principal) => (test ??= make())(principal);
+  return (principal, session) => (test ??= make())(principal, session);
 }
 
 /** Whether one of the subscriptions is to the resource, or to a folder above it. */

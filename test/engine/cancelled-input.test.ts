@@ -1,5 +1,6 @@
 // A handler that does not need the response to an input request any more: pushed, returned for a retry, and of a task.
 
+import { getEventListeners } from 'node:events';
 import { afterEach, expect, test } from 'vitest';
 import { createServer, type Server } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
@@ -62,6 +63,13 @@ test('one that is cancelled before the run ends with it is not returned', async 
   const { server } = cancelling();
   const { result } = await new TestClient(server).stateless('tools/call', { name: 'early' }, canElicit);
   expect(result).toMatchObject({ resultType: 'complete', content: [{ text: 'cancelled' }] });
+});
+
+test('a run that ended with its input request does not listen to the signal any more', async () => {
+  const { server, stop } = cancelling();
+  const { result } = await new TestClient(server).stateless('tools/call', { name: 'ask' }, canElicit);
+  expect(result.resultType).toBe('input_required');
+  expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
 });
 
 test('an input request of a task is cancelled at the client, and the task goes on', async () => {

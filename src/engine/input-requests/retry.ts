@@ -34,6 +34,8 @@ export class RetryInputRequester implements InputRequester {
   #running = 0;
   #scheduled = false;
   #closed = false;
+  /** Stop listening to the signals of input requests. */
+  readonly #unlisten: (() => void)[] = [];
   #claimed: Promise<WireError | undefined> | undefined;
 
   constructor(call: Call) {
@@ -148,6 +150,7 @@ export class RetryInputRequester implements InputRequester {
         reject(cancelledInput());
       };
       signal.addEventListener('abort', cancel, { once: true });
+      this.#unlisten.push(() => signal.removeEventListener('abort', cancel));
     });
   }
 
@@ -175,7 +178,12 @@ export class RetryInputRequester implements InputRequester {
   }
 
   cancelAll(): void {
+    this.#close();
+  }
+
+  #close(): void {
     this.#closed = true;
+    for (const unlisten of this.#unlisten.splice(0)) unlisten();
   }
 
   recorded(): RecordedInput {
@@ -195,7 +203,7 @@ export class RetryInputRequester implements InputRequester {
 
   #end(how: () => void | Promise<void>): void {
     if (this.#closed) return;
-    this.#closed = true;
+    this.#close();
     void how();
   }
 

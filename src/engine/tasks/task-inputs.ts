@@ -75,7 +75,7 @@ export class TaskInputRequester implements InputRequester {
     const forUsers = unanswered.filter(([, request]) => !this.#isForModel(request));
     const supported = supportedRequests(this.#call, forUsers);
     const wanted = keyed.filter((each) => !forUsers.includes(each) || supported[forUsers.indexOf(each)] === true);
-    if (signal?.aborted === true) throw cancelledInput();
+    if (signal?.aborted === true && unanswered.length > 0) throw cancelledInput();
     await this.#request(wanted);
     return Promise.all(keyed.map((each) => (wanted.includes(each) ? this.#response(...each, signal) : undefined)));
   }

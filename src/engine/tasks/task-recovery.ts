@@ -203,7 +203,6 @@ export function externalOutcome(
   return { type: 'result', result: JSON.parse(JSON.stringify(result)) as Json, isError: result.isError === true };
 }
 
-/** Who created the task, as far as it was stored. */
 /** The params of the call that created the task, as far as its handler can see them. */
 function paramsOf({ tool, arguments: args, context }: TaskRecord): NonNullable<JsonRpcRequest['params']> {
   const { capabilities, clientInfo, logLevel, progressToken, traceparent } = context;

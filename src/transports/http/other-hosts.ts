@@ -36,6 +36,8 @@ export class OtherHosts {
     }
     if (host === undefined) return undefined;
     if (host === this.#own.host) return this.#own;
+    // Those of servers that were removed end by themselves.
+    for (const [other, { isDraining }] of this.#routes) if (isDraining) this.#routes.delete(other);
     const route = this.#create(host, path);
     this.#routes.set(path, route);
     return route;
