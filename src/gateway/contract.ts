@@ -20,6 +20,8 @@ export interface UpstreamLists {
   readonly revision?: string | undefined;
 }
 
+export const noLists: UpstreamLists = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
+
 /** What is known of a server besides its lists. */
 export type UpstreamFacts = Pick<UpstreamLists, 'capabilities' | 'revision'>;
 

@@ -8,8 +8,9 @@ import { createConsoleLogger } from '../protocol/console-logger.ts';
 import type { Logger } from '../protocol/logger.ts';
 import { version } from '../protocol/version.ts';
 import { waitAtMost } from '../protocol/wait.ts';
-import { defaultViewName } from './config/defaults.ts';
+import { findView } from './config/defaults.ts';
 import type { GatewayConfig, UpstreamConfig, ViewConfig } from './config/gateway-config.ts';
+import { noLists } from './contract.ts';
 import {
   type ExposedView,
   exposeServer,
@@ -24,7 +25,7 @@ import { decodeOutcome, encodeOutcome } from './relays/held-outcome.ts';
 import { ViewBus } from './serving/view-bus.ts';
 import { ViewServer } from './serving/view-server.ts';
 import type { ListsOf, ViewSource } from './serving/view-source.ts';
-import { joinLists, noLists } from './upstreams/checked-lists.ts';
+import { joinLists } from './upstreams/checked-lists.ts';
 import type { UpstreamStatus } from './upstreams/contract.ts';
 import { Upstream, type UpstreamSettings } from './upstreams/upstream.ts';
 
@@ -238,9 +239,7 @@ export class Gateway {
   // Servers.
 
   #viewConfig(name: string): ViewConfig | undefined {
-    const { defaultView, views } = this.#config;
-    if (name === '') return defaultView;
-    return views.find((view) => view.name === name) ?? (name === defaultViewName ? defaultView : undefined);
+    return findView(this.#config, name);
   }
 
   #serve(as: ServedAs): ViewServer {

@@ -19,8 +19,7 @@ export const textLimits = {
   maxNameChars: 128,
   maxTitleChars: 256,
   maxDescriptionChars: 16_384,
-  /** Of an error. */
-  maxMessageChars: 4_096,
+  maxErrorChars: 4_096,
   maxFindings: 100,
   maxDepth: 64,
 } as const;

@@ -1,5 +1,6 @@
 // Files that entries of servers name: variables of VS Code and Cursor, values of opencode; and what only VS Code can resolve.
 
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -76,6 +77,17 @@ test('a file that is missing or that others can write is an error of its server,
     `/mcp.json:5: missing: needs the variables of ${join(folder, 'none.env')} (envFile), which cannot be read: there is no such file`,
     expect.stringMatching(/^\/mcp\.json:9: open: .*other users can write to it.* chmod go-w /),
   ]);
+});
+
+test('a pipe is not read, which would wait for its writer', async () => {
+  const folder = written({
+    'mcp.json': { mcpServers: { one: server({ envFile: 'pipe' }) } },
+    'opencode.json': { mcp: { one: { type: 'local', command: ['server'], environment: { KEY: '{file:pipe}' } } } },
+  });
+  execFileSync('mkfifo', ['-m', '600', join(folder, 'pipe')]);
+  for (const name of ['mcp.json', 'opencode.json']) {
+    await expect(read(join(folder, name))).rejects.toThrow('which cannot be read: it is not a file');
+  }
 });
 
 test('an envFile that is not a text is an error; lines without a variable are reported', async () => {

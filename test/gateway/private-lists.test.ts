@@ -307,6 +307,51 @@ test('what fails for one caller is its own affair', async () => {
   await vi.waitUntil(async () => (await namesOf(ada).catch(() => [])).length === 2);
 });
 
+test('a caller whose first lists failed gets them with a later request, also if no other caller has any', async () => {
+  const { far, url } = await serve();
+  far.failing.add('ada');
+  const { client: ada } = await userOf(`${url}/s/far`, 'ada', stateless);
+  await expect(ada.listTools()).rejects.toThrow('no lists for ada');
+  far.failing.clear();
+  await vi.waitUntil(async () => (await namesOf(ada).catch(() => [])).length === 2);
+});
+
+test('what a caller waited for in vain says nothing about the server that replaces it', async () => {
+  const { far, url, gateway } = await serve();
+  far.failing.add('ada');
+  const { client: ada } = await userOf(`${url}/s/far`, 'ada', stateless);
+  await expect(ada.listTools()).rejects.toThrow('no lists for ada');
+  const next = await privateUpstream(closers);
+  next.users.set('ada', { tools: [toolOf('new')] });
+  const entry = { entry: { url: next.url }, isolation: 'principal', forwardHeaders: ['x-user'] } as const;
+  await gateway.reload(gatewayConfig([upstream('far', entry)]));
+  expect(await namesOf(ada)).toEqual(['new']);
+});
+
+test('changes of a resource reach its caller after the view was changed, too', async () => {
+  const { far, url, gateway } = await serve();
+  const open = await privateUpstream(closers);
+  open.cacheScope = 'public';
+  open.users.set('', { tools: [], resources: [{ uri: 'x:open', name: 'open' }] });
+  const servers = [
+    upstream('open', { entry: { url: open.url } }),
+    upstream('far', { entry: { url: far.url }, isolation: 'principal', forwardHeaders: ['x-user'] }),
+  ];
+  await gateway.reload(gatewayConfig(servers));
+  const { client: ada } = await userOf(url, 'ada', old);
+  expect((await ada.listResources()).map(({ uri }) => uri)).toEqual(['x:open', 'x:ada']);
+  const updates: string[] = [];
+  const subscription = await ada.subscribe('x:ada');
+  void (async () => {
+    for await (const { uri = '' } of subscription) updates.push(uri);
+  })();
+  const some = { ...gatewayConfig([]).defaultView, tools: { include: ['far__only-*'], exclude: [] } };
+  await gateway.reload(gatewayConfig(servers, { defaultView: some }));
+  far.updated('x:ada');
+  await vi.waitUntil(() => updates.length > 0);
+  expect(updates).toEqual(['x:ada']);
+});
+
 test('names that a server without prefix has for one caller do not change those of others', async () => {
   const far = await privateUpstream(closers);
   const open = await privateUpstream(closers);

@@ -58,6 +58,13 @@ export class PrivateUpstream {
     }
   }
 
+  /** Announces a change of a resource on every stream. */
+  updated(uri: string): void {
+    for (const { id, response } of this.#streams) {
+      send(response, { method: 'notifications/resources/updated', params: { uri, _meta: { [subscriptionKey]: id } } });
+    }
+  }
+
   async start(): Promise<void> {
     this.#http = createServer((request, response) => void this.#handle(request, response));
     await new Promise<void>((resolve) => this.#http?.listen(0, '127.0.0.1', resolve));
@@ -106,7 +113,11 @@ export class PrivateUpstream {
     switch (method) {
       case 'server/discover': {
         const listChanged = true;
-        const capabilities = { tools: { listChanged }, prompts: { listChanged }, resources: { listChanged } };
+        const capabilities = {
+          tools: { listChanged },
+          prompts: { listChanged },
+          resources: { listChanged, subscribe: true },
+        };
         const about = { supportedVersions: ['2026-07-28'], capabilities, instructions };
         return { result: { resultType: 'complete', ...hint, ...about, serverInfo: { name: 'private', version: '1' } } };
       }

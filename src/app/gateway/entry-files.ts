@@ -1,13 +1,13 @@
 // Files that the entry of a server names: `envFile` of VS Code and Cursor with variables, and `{file:…}` of opencode with one value.
 
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import type { ConfigNote } from '../../gateway/config/decode-upstream.ts';
 import { headerKeys, variableKeys } from '../../gateway/config/entry-values.ts';
 import { reasonText } from '../../protocol/errno-text.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { thisPlatform } from '../config/folders.ts';
 import { ownershipProblem } from '../config/ownership.ts';
+import { absolutePath } from '../config/values.ts';
 import { parseDotenv } from '../text/dotenv.ts';
 
 /** A file of variables is short; stops one that is something else from being read. */
@@ -33,8 +33,7 @@ export interface WithFiles {
  * belongs to.
  */
 export function findFile(path: string, folders: readonly string[]): string {
-  const full = path.startsWith('~/') ? join(thisPlatform().home, path.slice(2)) : path;
-  const places = folders.map((folder) => resolve(folder, full));
+  const places = folders.map((folder) => absolutePath(path, folder, thisPlatform().home));
   return places.find((place) => existsSync(place)) ?? (places[0] as string);
 }
 
@@ -106,7 +105,10 @@ export function withFileValues(written: unknown, folders: readonly string[]): Wi
 }
 
 function readSmall(file: string): string {
-  if (statSync(file).size > maxBytes) throw new Error(`it is larger than ${maxBytes / 1024} KiB`);
+  const stats = statSync(file);
+  // A pipe or a device would be read without end.
+  if (!stats.isFile()) throw new Error('it is not a file');
+  if (stats.size > maxBytes) throw new Error(`it is larger than ${maxBytes / 1024} KiB`);
   return readFileSync(file, 'utf8');
 }
 

@@ -2,15 +2,14 @@
 
 import { createCatalogCache } from '../../gateway/catalog-cache.ts';
 import { cleanLists } from '../../gateway/clean-lists.ts';
-import { defaultViewName } from '../../gateway/config/defaults.ts';
+import { defaultViewName, findView } from '../../gateway/config/defaults.ts';
 import type { GatewayConfig } from '../../gateway/config/gateway-config.ts';
+import { noLists } from '../../gateway/contract.ts';
 import { exposeView } from '../../gateway/names/index.ts';
 import { isOfOneCaller } from '../../gateway/upstreams/isolation.ts';
 import { UsageError } from '../usage-error.ts';
 import { catalogFolder } from './data-files.ts';
 import type { ListedTool } from './running.ts';
-
-const noLists = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
 
 /**
  * The tools of a view as last listed. `unknown`: servers that have never been connected. `unstored`: servers whose lists differ
@@ -25,8 +24,7 @@ export function knownTools(
   readonly unknown: readonly string[];
   readonly unstored: readonly string[];
 } {
-  const isDefault = viewName === '' || viewName === defaultViewName;
-  const view = config.views.find(({ name }) => name === viewName) ?? (isDefault ? config.defaultView : undefined);
+  const view = findView(config, viewName);
   if (view === undefined) {
     const known = config.views.map(({ name }) => name);
     throw new UsageError(unknownView(viewName, known));

@@ -1,12 +1,20 @@
 // The defaults of the gateway's keys, each limit with the reason for it.
 
-import type { InputKind } from './gateway-config.ts';
+import type { GatewayConfig, InputKind, ViewConfig } from './gateway-config.ts';
 
 /** The longest time that a timer of Node.js can wait. */
 export const maxMs = 2_147_483_647;
 
 /** The name of the default view in files, commands and addresses. */
 export const defaultViewName = 'default';
+
+/** The view with a name; the default view has an empty name as well. */
+export function findView(
+  { defaultView, views }: Pick<GatewayConfig, 'defaultView' | 'views'>,
+  name: string,
+): ViewConfig | undefined {
+  return name === '' || name === defaultViewName ? defaultView : views.find((view) => view.name === name);
+}
 
 export const defaults = {
   start: 'lazy',

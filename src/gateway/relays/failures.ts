@@ -100,7 +100,7 @@ function isProtocolFailure({ code }: ClientError): boolean {
 function passedOn(error: ClientError, slug: string): WireError {
   const { code = -32603, message: sent = error.message, data: sentData } = error.serverError ?? {};
   const data = cleanErrorData(sentData);
-  const message = cleanText(sent, 'strip', textLimits.maxMessageChars);
+  const message = cleanText(sent, 'strip', textLimits.maxErrorChars);
   const missing = missingCapabilities(error);
   if (missing !== undefined) return wireErrors.missingCapability(missing);
   if (ownRequestCodes.includes(code)) {

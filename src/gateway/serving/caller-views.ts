@@ -98,11 +98,6 @@ export class CallerViews implements CallerCatalogs {
     return [...this.#views.values()].map(({ catalog }) => catalog);
   }
 
-  /** What callers have seen. */
-  get allShown(): readonly ShownView[] {
-    return [...this.#views.values()].map(({ shown }) => shown);
-  }
-
   /** The lists of the callers with an isolation key have changed: they are notified of what they see of it. */
   changed(upstream: Upstream, key: string, before: CheckedLists | undefined, after: CheckedLists): void {
     const { server } = this.#options;

@@ -5,8 +5,7 @@ import type { Context } from '../../engine/context.ts';
 import type { Caller, ResourceFollower } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { ExposedView, UriRoute } from '../names/index.ts';
-import { type CallTarget, RelayCall } from '../relays/relay-call.ts';
-import type { Upstream } from '../upstreams/upstream.ts';
+import { RequestCaller } from './request-caller.ts';
 import { hasSubscribe } from './view-capabilities.ts';
 import type { ViewSource } from './view-source.ts';
 
@@ -15,9 +14,6 @@ export interface FollowedUrisOptions {
   /** The server has items of its own. */
   readonly isAttached: boolean;
   readonly exposedTo: (caller: Caller) => ExposedView;
-  /** Everything that some caller sees now. */
-  readonly allExposed: () => readonly ExposedView[];
-  readonly targetOf: (upstream: Upstream) => CallTarget;
   /** Waits for lists that are not known yet; without a request, for those that all callers see. */
   readonly whenKnown: (ctx: Context | undefined) => Promise<void>;
 }
@@ -54,10 +50,10 @@ export class FollowedUris implements ResourceFollower {
     const upstream = route && this.#source.upstreams.get(route.slug);
     // What no upstream has may be below something that the server has itself.
     if (route === undefined || upstream === undefined) return this.#options.isAttached;
-    const call = new RelayCall(ctx, this.#options.targetOf(upstream));
-    await upstream.known(call);
+    const caller = new RequestCaller(ctx, upstream.config);
+    await upstream.known(caller);
     if (!hasSubscribe(upstream)) return false;
-    return upstream.followers.prepare(route.uri, call).catch(() => false);
+    return upstream.followers.prepare(route.uri, caller).catch(() => false);
   }
 
   /** A restored session has its subscriptions without a new request. */
@@ -88,8 +84,12 @@ export class FollowedUris implements ResourceFollower {
 
   /** A resource of an upstream has changed. `audience`: whom the connection belongs to that reported it. */
   updated(slug: string, uri: string, audience: AudienceTest | undefined): void {
-    if (!this.#source.upstreams.has(slug)) return;
-    const exposed = new Set(this.#options.allExposed().map(({ uris }) => uris.expose(slug, uri)));
+    const views = new Set<ExposedView>();
+    for (const clients of this.#followed.values()) {
+      for (const [client, route] of clients) if (route?.slug === slug) views.add(this.#options.exposedTo(client));
+    }
+    // One caller may see it under another URI than the next.
+    const exposed = new Set([...views].map(({ uris }) => uris.expose(slug, uri)));
     for (const each of exposed) this.#options.server.resourceUpdated(each, audience);
   }
 

@@ -27,7 +27,7 @@ const needingLists: ReadonlySet<string> = new Set([
   methods.subscribe.name,
 ]);
 
-/** Callers that have waited in vain; stops those that come and go from filling the memory. */
+/** Callers of one upstream that have waited in vain; stops those that come and go from filling the memory. */
 const maxWaited = 10_000;
 
 export class ListWaits {
@@ -40,10 +40,12 @@ export class ListWaits {
   #isKnown = false;
   /** An upstream says how long its lists are valid. */
   #canExpire = false;
-  /** Upstreams that a request has waited for in vain; later requests do not wait. */
-  readonly #waitedFor = new WeakSet<Upstream>();
-  /** The same for callers with connections of their own, with the reason if reading failed. */
-  readonly #waited = new Map<string, unknown>();
+  #hasPrivate = false;
+  /**
+   * Upstreams that a request has waited for in vain, by isolation key, with the reason if reading failed; later requests of the same
+   * callers do not wait.
+   */
+  readonly #waited = new WeakMap<Upstream, Map<string, unknown>>();
 
   constructor(server: Server, source: ViewSource, firstListMs: number, isWholeServer: boolean) {
     this.#server = server;
@@ -56,6 +58,7 @@ export class ListWaits {
     this.#source = source;
     this.#isKnown = false;
     const all = [...source.upstreams.values()];
+    this.#hasPrivate = all.some(({ isPrivate }) => isPrivate);
     this.#canExpire = all.some((upstream) => upstream.isPrivate || upstream.lists?.shown.cache !== undefined);
   }
 
@@ -81,10 +84,6 @@ export class ListWaits {
     await waitAtMost(this.#firstListMs, Promise.all(known));
   }
 
-  get #hasPrivate(): boolean {
-    return [...this.#source.upstreams.values()].some(({ isPrivate }) => isPrivate);
-  }
-
   #unknownTo(caller: CallerKeys): readonly Upstream[] {
     return [...this.#source.upstreams.values()].filter((upstream) => upstream.listsOf(caller) === undefined);
   }
@@ -108,12 +107,14 @@ export class ListWaits {
     const keys = callerKeys(ctx);
     const read = async (upstream: Upstream): Promise<void> => {
       const failure = await upstream.known(new RequestCaller(ctx, upstream.config));
-      if (upstream.listsOf(keys) !== undefined) this.#waited.delete(waitKey(upstream, keys));
+      if (upstream.listsOf(keys) !== undefined) this.#waited.get(upstream)?.delete(isolationKey(upstream.config, keys));
       else if (failure !== undefined) this.#inVain(upstream, keys, failure);
     };
-    const awaited = unknown.filter((upstream) => !this.#hasWaited(upstream, keys));
+    const hasWaited = (upstream: Upstream): boolean =>
+      this.#waited.get(upstream)?.has(isolationKey(upstream.config, keys)) === true;
+    const awaited = unknown.filter((upstream) => !hasWaited(upstream));
     // Nothing else reads the lists of one caller.
-    for (const upstream of unknown) if (!awaited.includes(upstream) && upstream.isPrivate) void read(upstream);
+    for (const upstream of unknown) if (!awaited.includes(upstream) && keepsApart(upstream.config)) void read(upstream);
     if (awaited.length > 0) await waitAtMost(this.#firstListMs, Promise.all(awaited.map(read)));
     for (const upstream of awaited) {
       if (upstream.listsOf(keys) === undefined) this.#inVain(upstream, keys, undefined);
@@ -122,35 +123,25 @@ export class ListWaits {
     if (only === undefined || only.listsOf(keys) !== undefined || !this.#isOne) return;
     // An empty list would look like a server without tools. What a server responds to one caller does not concern others.
     const failure = keepsApart(only.config)
-      ? (this.#waited.get(waitKey(only, keys)) ?? only.startFailure)
+      ? (this.#waited.get(only)?.get(isolationKey(only.config, keys)) ?? only.startFailure)
       : (only.startFailure ?? only.failure);
     if (failure !== undefined) throw toWireError(failure, only.config);
   }
 
-  #hasWaited(upstream: Upstream, caller: CallerKeys): boolean {
-    return keepsApart(upstream.config) ? this.#waited.has(waitKey(upstream, caller)) : this.#waitedFor.has(upstream);
-  }
-
   #inVain(upstream: Upstream, caller: CallerKeys, failure: unknown): void {
     upstream.listsMissed(caller);
-    if (!keepsApart(upstream.config)) {
-      this.#waitedFor.add(upstream);
-      return;
-    }
-    const key = waitKey(upstream, caller);
-    const known = this.#waited.get(key);
-    this.#waited.delete(key);
-    this.#waited.set(key, failure ?? known);
-    const [oldest] = this.#waited.keys();
-    if (this.#waited.size > maxWaited && oldest !== undefined) this.#waited.delete(oldest);
+    let waited = this.#waited.get(upstream);
+    if (waited === undefined) this.#waited.set(upstream, (waited = new Map()));
+    const key = isolationKey(upstream.config, caller);
+    const known = waited.get(key);
+    waited.delete(key);
+    waited.set(key, failure ?? known);
+    const [oldest] = waited.keys();
+    if (waited.size > maxWaited && oldest !== undefined) waited.delete(oldest);
   }
 
   /** All items are those of one upstream. */
   get #isOne(): boolean {
     return this.#isWholeServer && this.#source.upstreams.size === 1;
   }
-}
-
-function waitKey({ config, slug }: Upstream, caller: CallerKeys): string {
-  return `${slug} ${isolationKey(config, caller)}`;
 }

@@ -2,7 +2,7 @@
 
 import type { AudienceTest } from '../../engine/audience.ts';
 import { checkMiddleware } from '../../engine/middleware.ts';
-import { type Caller, type OtherMethods, principalKey, type TaskEvent } from '../../engine/ports.ts';
+import type { Caller, OtherMethods, TaskEvent } from '../../engine/ports.ts';
 import { createServer, type Server, type ServerOptions } from '../../engine/server.ts';
 import { callerOfTask } from '../../engine/tasks/task-record.ts';
 import { wireErrors } from '../../protocol/errors.ts';
@@ -72,8 +72,6 @@ export class ViewServer {
       server: this.server,
       isAttached: base !== undefined,
       exposedTo: (caller) => this.exposedTo(caller),
-      allExposed: () => [this.#shown, ...this.#callers.allShown].map(({ exposed }) => exposed),
-      targetOf: (upstream) => this.#targetOf(upstream),
       whenKnown: (ctx) => this.#waits.all(ctx),
     });
     const whenKnown = checkMiddleware((request) => this.#waits.check(request));
@@ -190,7 +188,7 @@ export class ViewServer {
     notified: (method, { _meta, ...params }, { principal }, session) => {
       const [upstream] = this.#source.upstreams.values();
       if (!hasExtensions(upstream?.facts) || !this.#maySeeAll({ principal, session })) return;
-      upstream?.notify({ sessionKey: session.key, principalKey: principalKey(principal) }, method, params);
+      upstream?.notify(callerKeys({ principal, session }), method, params);
     },
   };
 
@@ -209,6 +207,7 @@ export class ViewServer {
 
 /** Whether only lists can be different: what they are of, and what the view selects, is as before. */
 function isSameView(before: ViewSource, after: ViewSource): boolean {
+  if (before.upstreams.size !== after.upstreams.size) return false;
   const isSame = [...before.upstreams].every(([slug, upstream]) => after.upstreams.get(slug) === upstream);
   return isSame && JSON.stringify(before.view) === JSON.stringify(after.view);
 }

@@ -57,8 +57,6 @@ export class CheckedLists {
 /** What callers see of lists. */
 export type SeenLists = Pick<CheckedLists, 'shown' | 'withheld' | 'withheldTools'>;
 
-export const noLists: UpstreamLists = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
-
 /** Everything that some caller sees, for operators. Of several items with one name, the first. Undefined if nothing is known. */
 export function joinLists(all: readonly SeenLists[]): SeenLists | undefined {
   const [first, ...others] = all;

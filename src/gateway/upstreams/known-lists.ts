@@ -3,8 +3,8 @@
 
 import type { Tool } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
-import type { UpstreamFacts, UpstreamLists } from '../contract.ts';
-import { CheckedLists, type ListSettings, noLists } from './checked-lists.ts';
+import { noLists, type UpstreamFacts, type UpstreamLists } from '../contract.ts';
+import { CheckedLists, type ListSettings } from './checked-lists.ts';
 import { isOfOneCaller } from './isolation.ts';
 
 export class KnownLists {

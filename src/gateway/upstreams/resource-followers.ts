@@ -113,9 +113,9 @@ export class ResourceFollowers {
   /** Opens the connections that are needed, after they were closed. */
   reopen(): void {
     for (const [key, { caller }] of this.#following) {
-      this.#with(key, caller, async (connection) => this.opened(connection)).catch((error: unknown) =>
-        this.#report(error),
-      );
+      this.#with(key, { ...caller, headers: this.#headers.get(key) }, async (connection) =>
+        this.opened(connection),
+      ).catch((error: unknown) => this.#report(error));
     }
   }
 

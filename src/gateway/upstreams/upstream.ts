@@ -223,12 +223,10 @@ export class Upstream {
   failed(error: unknown, caller: CallerKeys): void {
     if (this.#isRemote) this.#remoteFailed(error);
     if (!(error instanceof ClientError)) return;
-    if (this.#isRemote && error.code === 'connection-lost') {
-      this.#checkAll();
-      this.#catalog.changed(this.#connections.openOf(this.#keyOf(caller)));
-    }
-    // It rejected an item that is in its lists.
-    if (error.serverError?.code === invalidParams) {
+    const isLost = this.#isRemote && error.code === 'connection-lost';
+    if (isLost) this.#checkAll();
+    // Or it rejected an item that is in its lists.
+    if (isLost || error.serverError?.code === invalidParams) {
       this.#catalog.changed(this.#connections.openOf(this.#keyOf(caller)));
     }
     if (error.code === 'invalid-result' || error.code === 'invalid-message') this.#record.invalid.add();
