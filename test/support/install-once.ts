@@ -1,9 +1,10 @@
 // Packages that some tests need and that are too large to be dependencies: each is installed once, in a folder of its own that all test
 // processes share.
 
-import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inOneProcess } from './one-process.ts';
 
 /** An installation takes a minute on a slow line; a lock older than this belongs to a dead process. */
 export const installTimeoutMs = 300_000;
@@ -15,30 +16,15 @@ export const installTimeoutMs = 300_000;
 export function installOnce(name: string, install: (folder: string) => boolean): string | undefined {
   const folder = join(tmpdir(), `mooring-test-${name.replace(/[^\w.-]/g, '_')}`);
   const done = join(folder, '.installed');
-  const lock = `${folder}.lock`;
-  while (!existsSync(done)) {
-    if (takeLock(lock)) {
-      try {
-        if (!existsSync(done)) {
-          mkdirSync(folder, { recursive: true });
-          if (!install(folder)) return undefined;
-          writeFileSync(done, '');
-        }
-      } finally {
-        rmSync(lock, { recursive: true, force: true });
-      }
-    } else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
-  }
-  return folder;
-}
-
-function takeLock(lock: string): boolean {
-  try {
-    mkdirSync(lock);
-    return true;
-  } catch {
-    const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (age > installTimeoutMs) rmSync(lock, { recursive: true, force: true });
-    return false;
-  }
+  return inOneProcess<string | undefined>(
+    `${folder}.lock`,
+    installTimeoutMs,
+    () => (existsSync(done) ? folder : undefined),
+    () => {
+      mkdirSync(folder, { recursive: true });
+      if (!install(folder)) return undefined;
+      writeFileSync(done, '');
+      return folder;
+    },
+  );
 }

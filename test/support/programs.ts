@@ -3,9 +3,10 @@
 // first test, and one that is still missing is a failure.
 
 import { spawnSync } from 'node:child_process';
-import { accessSync, appendFileSync, constants, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { accessSync, appendFileSync, constants, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inOneProcess } from './one-process.ts';
 
 const searched = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin'];
 const lockDirectory = join(tmpdir(), 'mooring-test-apt.lock');
@@ -57,13 +58,13 @@ function isExecutable(path: string): boolean {
  * describe.skipIf(!available)('…', …);
  */
 export function ensureProgram(name: Program): boolean {
-  if (findProgram(name) !== undefined || (mayInstall() && installOnce([name]))) return true;
+  if (findProgram(name) !== undefined || (mayInstall() && installPrograms([name]))) return true;
   return reportMissing(`${name} is missing (Debian: apt-get install ${packages[name]})`);
 }
 
 /** Installs everything tests may need at once, which is much faster than one by one, and no test waits for it. */
 export function ensureAllPrograms(): void {
-  if (mayInstall()) installOnce(Object.keys(packages) as Program[]);
+  if (mayInstall()) installPrograms(Object.keys(packages) as Program[]);
 }
 
 /** Notes for the closing summary what cannot be tested here, and why; with CI=true it throws instead. */
@@ -86,31 +87,15 @@ function mayInstall(): boolean {
   return process.getuid?.() === 0 && findProgram('apt-get') !== undefined;
 }
 
-/** Tests run in several processes; apt has one lock. The first installs, the others wait and look again. */
-function installOnce(names: readonly Program[]): boolean {
-  for (;;) {
-    const missing = names.filter((name) => findProgram(name) === undefined);
-    if (missing.length === 0) return true;
-    if (takeLock()) {
-      try {
-        return install(missing);
-      } finally {
-        rmSync(lockDirectory, { recursive: true, force: true });
-      }
-    }
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
-  }
-}
-
-function takeLock(): boolean {
-  try {
-    mkdirSync(lockDirectory);
-    return true;
-  } catch {
-    const age = Date.now() - (statSync(lockDirectory, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (age > staleLockMs) rmSync(lockDirectory, { recursive: true, force: true });
-    return false;
-  }
+/** Tests run in several processes; apt has one lock. */
+function installPrograms(names: readonly Program[]): boolean {
+  const missing = (): Program[] => names.filter((name) => findProgram(name) === undefined);
+  return inOneProcess<boolean>(
+    lockDirectory,
+    staleLockMs,
+    () => missing().length === 0 || undefined,
+    () => install(missing()),
+  );
 }
 
 function install(names: readonly Program[]): boolean {
