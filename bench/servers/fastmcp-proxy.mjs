@@ -11,12 +11,9 @@ const port = await freePort();
 const script = fileURLToPath(new URL('fastmcp-proxy.py', import.meta.url));
 const child = spawn('python3', [script, `${port}`, ...upstream], {
   env: { ...process.env, PYTHONPATH: pythonFolder, FASTMCP_LOG_LEVEL: 'ERROR' },
-  stdio: ['ignore', 'ignore', 'inherit'],
+  stdio: ['pipe', 'ignore', 'inherit'],
 });
 child.once('exit', (code) => process.exit(code ?? 1));
-process.once('disconnect', () => {
-  child.kill('SIGKILL');
-  process.exit();
-});
+process.once('disconnect', () => process.exit());
 await accepting(port);
 listening(port);
