@@ -6,20 +6,26 @@ export class BatchOutlet {
   readonly #outlet: Outlet;
   readonly #texts: (string | undefined)[];
   #open: number;
+  /** Characters that the further responses may have. */
+  #left: number;
 
-  constructor(outlet: Outlet, size: number) {
+  constructor(outlet: Outlet, size: number, maxLength: number) {
     this.#outlet = outlet;
     this.#texts = new Array(size);
     this.#open = size;
+    this.#left = maxLength;
   }
 
-  /** The outlet of one message of the batch. A message without a response leaves no entry. */
-  slot(index: number): Outlet {
+  /**
+   * The outlet of one message of the batch. A message without a response leaves no entry. `tooLarge`: makes the text that is
+   * sent in place of a response that exceeds the limit; the first response is sent whatever its length.
+   */
+  slot(index: number, tooLarge: () => string): Outlet {
     const outlet = this.#outlet;
     return {
       push: (text) => outlet.push(text),
       end: (text) => {
-        this.#texts[index] = text;
+        this.#texts[index] = this.#admit(text, tooLarge);
         if (--this.#open === 0) this.#finish();
       },
       closeEarly: (retryMs) => outlet.closeEarly?.(retryMs) ?? false,
@@ -27,6 +33,14 @@ export class BatchOutlet {
         return outlet.duplex;
       },
     };
+  }
+
+  #admit(text: string | undefined, tooLarge: () => string): string | undefined {
+    if (text === undefined) return undefined;
+    const isFirst = this.#texts.every((each) => each === undefined);
+    if (text.length > this.#left && !isFirst) return tooLarge();
+    this.#left -= text.length;
+    return text;
   }
 
   #finish(): void {

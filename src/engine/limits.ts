@@ -8,6 +8,11 @@ export interface Limits extends MessageLimits, ParamLimits {
   readonly pageSize: number;
   /** Requests of one connection running at a time; stops a client from queueing work without end. */
   readonly maxInFlight: number;
+  /**
+   * Characters of the responses to one batch, which are in memory until the last of them is there; the rest are replaced
+   * by errors. Stops a small batch from filling the memory.
+   */
+  readonly maxBatchResponse: number;
   /** Open subscriptions of one connection; stops a client from multiplying every change. */
   readonly maxSubscriptions: number;
   /**
@@ -42,6 +47,7 @@ export const defaultLimits: Limits = {
   ...defaultParamLimits,
   pageSize: 1000,
   maxInFlight: 1024,
+  maxBatchResponse: 16 * 1024 * 1024,
   maxSubscriptions: 1024,
   maxKeptBytes: 128 * 1024 * 1024,
   maxKeptBytesPerCaller: 16 * 1024 * 1024,

@@ -179,18 +179,19 @@ function receiveBatch(channel: ReceivingChannel, messages: readonly unknown[], o
   const reject = (id: RequestId | undefined, error: WireError, message: unknown, to: Outlet): void =>
     rejectMessage(channel, codec, id, error, message, to);
   const allowed = session === undefined ? codec.rules.batch === true : codec.batches;
-  const { maxBatch } = server.limits;
+  const { maxBatch, maxBatchResponse } = server.limits;
   const isStateless = messages.some((each) => server.revisions.namesRevision((each as JsonRpcRequest | null)?.params));
   if (!allowed || isStateless) return reject(undefined, wireErrors.batchNotSupported(), messages, outlet);
   if (messages.length === 0) return reject(undefined, wireErrors.emptyBatch(), messages, outlet);
   if (messages.length > maxBatch) return reject(undefined, wireErrors.batchTooLarge(maxBatch), messages, outlet);
-  const responses = new BatchOutlet(outlet, messages.length);
+  const responses = new BatchOutlet(outlet, messages.length, maxBatchResponse);
   channel.messageLength /= messages.length;
   messages.forEach((message, i) => {
-    const slot = responses.slot(i);
-    if ((message as JsonRpcRequest | null)?.method === 'initialize') {
-      const id = (message as JsonRpcRequest).id;
-      reject(isRequestId(id) ? id : undefined, wireErrors.initializeInBatch(), message, slot);
+    const { id, method } = (message ?? {}) as Partial<JsonRpcRequest>;
+    const knownId = isRequestId(id) ? id : undefined;
+    const slot = responses.slot(i, () => codec.error(knownId, wireErrors.batchResponseTooLarge(maxBatchResponse)));
+    if (method === 'initialize') {
+      reject(knownId, wireErrors.initializeInBatch(), message, slot);
     } else if (Array.isArray(message)) {
       reject(undefined, wireErrors.notAMessage('a batch may not contain another batch'), message, slot);
     } else receiveMessage(channel, message, slot, undefined);

@@ -82,6 +82,11 @@ export const wireErrors = {
     ),
   batchTooLarge: (limit: number) =>
     new WireError('invalidRequest', `Invalid Request: a batch may contain at most ${limit} messages`),
+  batchResponseTooLarge: (limit: number) =>
+    new WireError(
+      'internal',
+      `The responses to this batch have more than ${limit} characters; send this request in a batch of its own`,
+    ),
   emptyBatch: () => new WireError('invalidRequest', 'Invalid Request: the batch is empty'),
   initializeInBatch: () => new WireError('invalidRequest', 'Invalid Request: initialize may not be part of a batch'),
   notInitialized: () =>

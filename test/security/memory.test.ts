@@ -2,11 +2,12 @@
 // more. The built program runs with a small heap, and the system says how much memory it took.
 
 import { writeFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Deaf, deafSocket, peakMemory, postText, send } from '../support/attacker.ts';
 import { isFullRun } from '../support/full.ts';
-import { HttpTestClient, modernBody, modernHeaders } from '../support/http-client.ts';
+import { both, HttpTestClient, modernBody, modernHeaders } from '../support/http-client.ts';
 import { useHome } from '../support/program.ts';
 
 const home = useHome();
@@ -92,9 +93,9 @@ describe.each(Object.keys(kinds))('%s that the client does not read', (kind) => 
     expect(peak()).toBeLessThan(maxMemory);
   });
 
-  declareFor('lists of notes')('one on each of 60 connections: only this caller has to wait', async () => {
+  declareFor('lists of notes')('one on each of 200 connections: only this caller has to wait', async () => {
     const { port, client, request, peak } = await prepare();
-    const all = await Promise.all(Array.from({ length: 60 }, () => attacker(port)));
+    const all = await Promise.all(Array.from({ length: 200 }, () => attacker(port)));
     for (const { socket } of all) socket.write(request);
     for (let n = 0; n < 5; n++) await expectOthersServed(client);
     // Large answers take turns, so not all requests are served yet: one that comes after them shows when they are.
@@ -108,6 +109,23 @@ describe.each(Object.keys(kinds))('%s that the client does not read', (kind) => 
     expect(new Set(statuses)).toEqual(new Set(['200', '503']));
     expect(peak()).toBeLessThan(maxMemory);
   });
+});
+
+test('a batch of 100 lists of notes: the responses that fit are sent, the rest are errors', async () => {
+  const { client, peak } = await withNotes();
+  const session = await client.initialize({ version: '2024-11-05', headers: mallory });
+  const batch = Array.from({ length: 100 }, (_, n) => ({
+    jsonrpc: '2.0',
+    id: n,
+    method: 'tools/call',
+    params: { name: 'get_notes', arguments: {} },
+  }));
+  const headers = { Accept: both, 'Mcp-Session-Id': session, ...mallory };
+  const answer = await client.send({ body: batch, headers });
+  const responses = JSON.parse(answer.text) as { result?: object; error?: { message: string } }[];
+  expect(responses.map(({ result }) => result !== undefined)).toEqual(batch.map(({ id }) => id < 3));
+  expect(responses[3]?.error?.message).toContain('send this request in a batch of its own');
+  expect(peak()).toBeLessThan(maxMemory);
 });
 
 test('answers come in order, and all of them, to a client that pipelines and reads', async () => {
@@ -191,6 +209,24 @@ describe('WebSockets', () => {
     for (let n = 0; n < 5; n++) await expectOthersServed(client);
     await expect.poll(() => closed).toBeGreaterThan(50);
     await expectOthersServed(client);
+    expect(peak()).toBeLessThan(maxMemory);
+  });
+
+  test('200 lists of notes, requested in one packet', async () => {
+    const { port, client, peak } = await withNotes();
+    const socket = await connect(port);
+    const responses: { id: number; error?: object }[] = [];
+    socket.on('message', (data) => responses.push(JSON.parse(String(data))));
+    const { _socket: raw } = socket as unknown as { readonly _socket: Socket };
+    raw.cork();
+    for (let id = 0; id < 200; id++) {
+      socket.send(JSON.stringify(modernBody('tools/call', { name: 'get_notes', arguments: {} }, id)));
+    }
+    raw.uncork();
+    for (let n = 0; n < 5; n++) await expectOthersServed(client);
+    await expect.poll(() => responses.length, { timeout: 60_000 }).toBe(200);
+    expect(responses.map(({ id }) => id)).toEqual(Array.from({ length: 200 }, (_, id) => id));
+    expect(responses.filter(({ error }) => error !== undefined)).toEqual([]);
     expect(peak()).toBeLessThan(maxMemory);
   });
 

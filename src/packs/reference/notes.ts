@@ -3,9 +3,11 @@
 import type { Context } from '../../engine/context.ts';
 import { principalKey } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
+import { callerKey } from '../../protocol/caller-budget.ts';
+import { CallerTurns } from '../../protocol/caller-turns.ts';
 import { principalOfKey } from '../../protocol/principal.ts';
 import { UserError } from '../../protocol/user-error.ts';
-import type { NoteStore, NotesChange } from './store.ts';
+import type { NoteList, NoteQuery, NoteStore, NotesChange } from './store.ts';
 
 /** The longest note; larger texts belong in files. */
 const maxContentCharacters = 1_048_576;
@@ -24,6 +26,15 @@ const tagList = (description: string) =>
 export const uris = { counter: 'server://counter', notes: 'server://notes', note: 'note://{id}' } as const;
 
 const ownerOf = (ctx: Context): string => principalKey(ctx.principal);
+
+/**
+ * Lists being made at a time, by all callers and by each. A list may have megabytes; stops hundreds of requests that arrive
+ * together from having all their lists in memory.
+ */
+const listing = new CallerTurns(8, 1);
+
+const listNotes = (open: NotesOptions['open'], ctx: Context, query: NoteQuery): Promise<NoteList> =>
+  listing.run(callerKey(ctx), ctx.signal, async () => (await open()).list(ownerOf(ctx), query));
 
 export interface NotesOptions {
   /** Limits a result that lists notes. */
@@ -98,7 +109,7 @@ export function installNotes(server: Server, options: NotesOptions): void {
     } as const,
     run: async ({ tags, limit }, ctx) => {
       const query = { maxCharacters: maxListCharacters, ...(tags && { tags }), ...(limit && { limit }) };
-      const { json, count, total } = await (await open()).list(ownerOf(ctx), query);
+      const { json, count, total } = await listNotes(open, ctx, query);
       return `{"notes":${json},"count":${count},"total":${total}}`;
     },
   });
@@ -106,7 +117,7 @@ export function installNotes(server: Server, options: NotesOptions): void {
     name: 'Notes',
     description: 'Stored notes, newest first',
     mimeType: 'application/json',
-    read: async (ctx) => (await (await open()).list(ownerOf(ctx), { maxCharacters: maxListCharacters })).json,
+    read: async (ctx) => (await listNotes(open, ctx, { maxCharacters: maxListCharacters })).json,
   });
   server.resourceTemplate(uris.note, {
     name: 'Note',

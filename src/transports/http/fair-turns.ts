@@ -5,13 +5,18 @@
 /** How much may be sent in one turn before the rest waits. */
 const maxTurnBytes = 1024 * 1024;
 
+/** How many requests that waited are served in one turn. */
+const maxTurnRequests = 100;
+
 /** Responses up to this length are not counted. */
 export const smallResponse = 128 * 1024;
 
 export class FairTurns {
   #bytes = 0;
   #scheduled = false;
+  /** The next one to be served is the first request of the first caller. */
   readonly #waiting = new Map<string, Set<() => void>>();
+  #requests = 0;
 
   /** A response of that length, in characters or bytes, was sent in this turn. */
   spent(length: number): void {
@@ -34,14 +39,16 @@ export class FairTurns {
     let waiting = this.#waiting.get(caller);
     if (waiting === undefined) this.#waiting.set(caller, (waiting = new Set()));
     waiting.add(run);
+    this.#requests++;
     this.#schedule();
     return () => this.#remove(caller, run);
   }
 
   #remove(caller: string, run: () => void): void {
     const waiting = this.#waiting.get(caller);
-    waiting?.delete(run);
-    if (waiting?.size === 0) this.#waiting.delete(caller);
+    if (waiting?.delete(run) !== true) return;
+    this.#requests--;
+    if (waiting.size === 0) this.#waiting.delete(caller);
   }
 
   #schedule(): void {
@@ -50,18 +57,30 @@ export class FairTurns {
     setImmediate(() => this.#startTurn());
   }
 
+  /** Serves one request whatever it costs, and more of them only while little was sent. */
   #startTurn(): void {
     this.#scheduled = false;
     this.#bytes = 0;
-    // One request of each caller, whatever it costs; more of them only while little was sent.
-    do {
-      for (const [caller, waiting] of [...this.#waiting]) {
-        const [run] = waiting;
-        if (run === undefined) continue;
-        this.#remove(caller, run);
-        run();
-      }
-    } while (this.#waiting.size > 0 && this.#bytes <= maxTurnBytes);
-    if (this.#waiting.size > 0) this.#schedule();
+    this.#serveNext();
+    // Each in a callback of its own: promises settle in between. In one loop all would have their results in memory at
+    // the same time, before the first of them is sent and counted.
+    for (let n = Math.min(this.#requests, maxTurnRequests); n > 0; n--) {
+      setImmediate(() => {
+        if (this.#bytes <= maxTurnBytes) this.#serveNext();
+      });
+    }
+    if (this.#requests > 0) this.#schedule();
+  }
+
+  #serveNext(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) return;
+    const [caller, waiting] = next;
+    const [run] = waiting;
+    if (run === undefined) return;
+    this.#remove(caller, run);
+    // The other callers come first now.
+    if (this.#waiting.delete(caller)) this.#waiting.set(caller, waiting);
+    run();
   }
 }

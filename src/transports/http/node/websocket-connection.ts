@@ -26,6 +26,12 @@ const closeTimeoutMs = 500;
 /** What is usually in transit in either direction, and not counted. */
 const freeBytes = 128 * 1024;
 
+/**
+ * How many messages are served at once. A packet may contain hundreds of them, and all would have their results in memory
+ * at the same time.
+ */
+const groupSize = 4;
+
 type Pause = 'forUnsent' | 'forRoom' | 'forTurn';
 
 export class WebSocketConnection implements Outlet {
@@ -39,8 +45,11 @@ export class WebSocketConnection implements Outlet {
   /** Responses that were not read yet, and messages that are not complete yet. */
   readonly #unsent: HeldBytes;
   readonly #unfinished: HeldBytes;
-  /** Messages that wait for the turn of their caller. */
-  #waiting = 0;
+  /** Messages of the chunk that is being read that are being served. */
+  #serving = 0;
+  /** Messages that wait for the turn of their caller, and how many turns came while too many responses were unread. */
+  readonly #waiting: string[] = [];
+  #missedTurns = 0;
   /** Bytes received since the last complete message. */
   #received = 0;
   /** Something was received since the last heartbeat. */
@@ -95,12 +104,31 @@ export class WebSocketConnection implements Outlet {
 
   #receive(text: string): void {
     const { turns } = this.#endpoint.state;
-    if (!turns.busy || !turns.mustWait(this.#unsent.caller)) return this.#take(text);
-    this.#waiting++;
+    const isTurn = !turns.busy || !turns.mustWait(this.#unsent.caller);
+    if (isTurn && this.#serving < groupSize && this.#waiting.length === 0) {
+      if (this.#serving++ === 0) process.nextTick(this.#forgetServing);
+      return this.#take(text);
+    }
     if (!this.#paused.forTurn) this.#pause('forTurn');
-    turns.wait(this.#unsent.caller, () => {
-      if (--this.#waiting === 0) this.#resume('forTurn');
-      if (!this.#ended) this.#take(text);
+    // One turn for each group of them.
+    if (this.#waiting.length % groupSize === 0) this.#awaitTurn();
+    this.#waiting.push(text);
+  }
+
+  readonly #forgetServing = (): void => {
+    this.#serving = 0;
+  };
+
+  #awaitTurn(): void {
+    this.#endpoint.state.turns.wait(this.#unsent.caller, () => {
+      if (this.#ended) return;
+      if (this.#paused.forUnsent) {
+        this.#missedTurns++;
+        return;
+      }
+      const group = this.#waiting.splice(0, groupSize);
+      if (this.#waiting.length === 0) this.#resume('forTurn');
+      for (const text of group) this.#take(text);
     });
   }
 
@@ -238,6 +266,7 @@ export class WebSocketConnection implements Outlet {
       this.#countUnsent();
       if (!this.#paused.forUnsent || webSocket.bufferedAmount > this.#endpoint.limits.maxQueuedBytes / 4) return;
       this.#resume('forUnsent');
+      for (; this.#missedTurns > 0; this.#missedTurns--) this.#awaitTurn();
     });
     this.#countUnsent();
   }
