@@ -1,6 +1,7 @@
 // The limits of the engine, each with a name, a default, and the attack it stops.
 
 import { defaultMessageLimits, type MessageLimits } from '../protocol/json-rpc.ts';
+import { resolveLimits } from '../protocol/known-options.ts';
 import { defaultParamLimits, type ParamLimits } from '../protocol/param-limits.ts';
 
 export interface Limits extends MessageLimits, ParamLimits {
@@ -61,3 +62,5 @@ export const defaultLimits: Limits = {
   maxUsedStatesPerCaller: 100_000,
   inputTimeoutMs: 10 * 60_000,
 };
+
+export const resolveServerLimits = (given: Partial<Limits> = {}): Limits => resolveLimits(defaultLimits, given);

@@ -1,5 +1,6 @@
 // The options of `createServer`.
 
+import { assertKnownOptions } from '../protocol/known-options.ts';
 import type { Logger } from '../protocol/logger.ts';
 import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
 import type { Rules } from '../protocol/rules.ts';
@@ -43,11 +44,37 @@ export interface ServerOptions extends Implementation {
   readonly tasks?: TasksOptions;
 }
 
+const known: Record<keyof ServerOptions, true> = {
+  name: true,
+  version: true,
+  title: true,
+  description: true,
+  websiteUrl: true,
+  icons: true,
+  instructions: true,
+  rules: true,
+  limits: true,
+  capabilities: true,
+  extensions: true,
+  logging: true,
+  cache: true,
+  key: true,
+  previousKeys: true,
+  sealer: true,
+  store: true,
+  bus: true,
+  logger: true,
+  errors: true,
+  tasks: true,
+};
+
 /** Throws for options with which no server can be created. */
-export function checkServerOptions({ name, version, key, previousKeys = [], tasks = {} }: ServerOptions): void {
+export function checkServerOptions(options: ServerOptions): void {
+  const { name, version, key, previousKeys = [], tasks = {} } = options;
   if (typeof name !== 'string' || name === '' || typeof version !== 'string') {
     throw new TypeError('A server needs a name and a version: createServer({ name: "weather", version: "1.0.0" })');
   }
+  assertKnownOptions('createServer', options, known);
   checkTasksOptions(tasks);
   if (key === undefined && previousKeys.length > 0) throw new TypeError('previousKeys needs a key: the current one');
   if (key !== undefined) for (const each of [key, ...previousKeys]) checkSealKey(each);

@@ -44,7 +44,7 @@ import type {
 import { createMemoryExpiringStore } from './expiring-store.ts';
 import { addFeatures, loadCallTool } from './features/index.ts';
 import { lazySealer } from './lazy-sealer.ts';
-import { defaultLimits, type Limits } from './limits.ts';
+import { type Limits, resolveServerLimits } from './limits.ts';
 import { mountServer } from './mount-server.ts';
 import type {
   Bus,
@@ -99,7 +99,7 @@ export class Server implements SessionHost {
     this.#state = new ServerState({
       identity: { name, version, title, description, websiteUrl, icons },
       rules: options.rules ?? {},
-      limits: { ...defaultLimits, ...options.limits },
+      limits: resolveServerLimits(options.limits),
       instructions,
       capabilities,
       extensions,

@@ -3,7 +3,7 @@
 
 import type { SessionHost } from '../protocol/exchange.ts';
 import type { FetchHandler, FetchInfo } from './http/fetch/to-fetch.ts';
-import { assertKnownOptions } from './http/known-options.ts';
+import { assertHttpOptions } from './http/known-options.ts';
 import { loadOnce } from './http/load-once.ts';
 import type { EndpointOptions } from './http/options.ts';
 
@@ -17,7 +17,7 @@ export type { FetchHandler, FetchInfo } from './http/fetch/to-fetch.ts';
  * export default { fetch: toFetch(server, { allowedHosts: ['mcp.example.com'] }) };
  */
 export function toFetch(host: SessionHost, options: EndpointOptions = {}): FetchHandler {
-  assertKnownOptions('toFetch', options);
+  assertHttpOptions('toFetch', options);
   const { handler, ...ends } = loadOnce(host, async () => {
     const { createFetchHandler } = await import('./http/fetch/to-fetch.ts');
     return createFetchHandler(host, options);

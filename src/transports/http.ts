@@ -3,7 +3,7 @@
 // their own, which every server would have to open.
 
 import type { SessionHost } from '../protocol/exchange.ts';
-import { assertKnownOptions } from './http/known-options.ts';
+import { assertHttpOptions } from './http/known-options.ts';
 import { loadOnce } from './http/load-once.ts';
 import type { HttpServer } from './http/node/serve.ts';
 import type { NodeHandler } from './http/node/to-node-handler.ts';
@@ -35,7 +35,7 @@ export async function serveHttp(host: SessionHost, options?: HttpOptions): Promi
  * app.all('/mcp', toNodeHandler(server));
  */
 export function toNodeHandler(host: SessionHost, options: EndpointOptions = {}): NodeHandler {
-  assertKnownOptions('toNodeHandler', options);
+  assertHttpOptions('toNodeHandler', options);
   const { handler, ...ends } = loadOnce(host, async () => {
     const { createNodeHandler } = await import('./http/node/to-node-handler.ts');
     return createNodeHandler(host, options);

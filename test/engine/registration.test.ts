@@ -18,6 +18,16 @@ test('a server needs a name and a version', () => {
   expect(() => createServer(undefined as never)).toThrow('name and a version');
 });
 
+test('an option or a limit of a server that does not exist is not ignored', () => {
+  const create = (options: object) => () => createServer({ name: 'misuse', version: '1.0.0', ...options });
+  expect(create({ error: 'masked' })).toThrow('Unknown option error of createServer; use one of name, version, title, ');
+  expect(create({ error: undefined })).not.toThrow();
+  expect(create({ limits: { maxInflight: 5 } })).toThrow('Unknown limit maxInflight; use one of maxDepth, ');
+  expect(create({ limits: { maxInFlight: '5' } })).toThrow('The limit maxInFlight must be a number above 0');
+  // An absent value does not remove the limit.
+  expect(create({ limits: { maxInFlight: undefined } })().limits.maxInFlight).toBe(1024);
+});
+
 test('a name cannot be registered twice', () => {
   const server = make();
   server.tool('add', { run });

@@ -1,5 +1,6 @@
-// The names of all options of `serveHttp`, `toNodeHandler` and `toFetch`: TypeScript reports a mistyped one, JavaScript does not.
+// The names of all options of `serveHttp`, `toNodeHandler` and `toFetch`.
 
+import { assertKnownOptions } from '../../protocol/known-options.ts';
 import type { EndpointOptions, HttpOptions } from './options.ts';
 
 const ofEndpoints: Record<keyof EndpointOptions, true> = {
@@ -39,17 +40,8 @@ const ofServers: Record<keyof HttpOptions, true> = {
   graceMs: true,
 };
 
-/**
- * Throws for an option that does not exist: without it, the server would listen elsewhere, or let more callers in. `callee`: the
- * function that was called with the options.
- */
-export function assertKnownOptions(
+/** Throws for an option that does not exist: without it, the server would listen elsewhere, or let more callers in. */
+export const assertHttpOptions = (
   callee: 'serveHttp' | 'toNodeHandler' | 'toFetch',
   options: HttpOptions | EndpointOptions,
-): void {
-  const known = callee === 'serveHttp' ? ofServers : ofEndpoints;
-  for (const [name, value] of Object.entries(options)) {
-    if (Object.hasOwn(known, name) || value === undefined) continue;
-    throw new TypeError(`Unknown option ${name} of ${callee}; use one of ${Object.keys(known).join(', ')}`);
-  }
-}
+): void => assertKnownOptions(callee, options, callee === 'serveHttp' ? ofServers : ofEndpoints);

@@ -1,5 +1,7 @@
 // The limits of the HTTP transports. Each has a name, a default, and the attack that it stops.
 
+import { resolveLimits } from '../../protocol/known-options.ts';
+
 export interface HttpLimits {
   /** Stops an endless body from filling the memory. The rest of a longer one is not read. */
   readonly maxBodyBytes: number;
@@ -99,16 +101,5 @@ export const defaultHttpLimits: HttpLimits = {
   maxMissedChanges: 256,
 };
 
-/** Fills in the defaults. An absent value must not remove a limit, and a limit must be a number. */
-export function resolveHttpLimits(given: Partial<HttpLimits> = {}): HttpLimits {
-  const limits: Record<string, number> = { ...defaultHttpLimits };
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined) continue;
-    if (!Object.hasOwn(defaultHttpLimits, name))
-      throw new TypeError(`Unknown limit ${name}; use one of ${Object.keys(defaultHttpLimits).join(', ')}`);
-    const isValid = typeof value === 'number' && (value > 0 || (value === 0 && name === 'maxStaleMs'));
-    if (!isValid) throw new TypeError(`The limit ${name} must be a number above 0`);
-    limits[name] = value;
-  }
-  return limits as unknown as HttpLimits;
-}
+export const resolveHttpLimits = (given: Partial<HttpLimits> = {}): HttpLimits =>
+  resolveLimits(defaultHttpLimits, given, ['maxStaleMs']);

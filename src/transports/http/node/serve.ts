@@ -6,7 +6,7 @@ import type { Principal, SessionHost } from '../../../protocol/exchange.ts';
 import { HostOriginCheck, hostsOf, isLoopback, originsOf } from '../access.ts';
 import { assertAccessOptions } from '../access-options.ts';
 import { Endpoint } from '../endpoint.ts';
-import { assertKnownOptions } from '../known-options.ts';
+import { assertHttpOptions } from '../known-options.ts';
 import { resolveHttpLimits } from '../limits.ts';
 import type { HttpOptions, TlsOptions } from '../options.ts';
 import { NodeExchange } from './exchange.ts';
@@ -55,7 +55,7 @@ export async function serveHttp(
   options: HttpOptions = {},
   listener: Listener = ownPort,
 ): Promise<HttpServer> {
-  assertKnownOptions('serveHttp', options);
+  assertHttpOptions('serveHttp', options);
   const address = options.host ?? '127.0.0.1';
   assertSafeBinding(address, options);
   assertAccessOptions(options);

@@ -1,0 +1,26 @@
+// Options and limits by name: TypeScript reports a mistyped one, JavaScript does not.
+
+/** Throws for an option that does not exist. `callee`: the function that was called with the options. */
+export function assertKnownOptions(callee: string, options: object, known: object): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (Object.hasOwn(known, name) || value === undefined) continue;
+    throw new TypeError(`Unknown option ${name} of ${callee}; use one of ${Object.keys(known).join(', ')}`);
+  }
+}
+
+/**
+ * Fills in the defaults. An absent value must not remove a limit, and a limit must be a number above 0. `mayBeZero`: names of
+ * those that may be 0.
+ */
+export function resolveLimits<T extends object>(defaults: T, given: Partial<T>, mayBeZero: readonly string[] = []): T {
+  const limits = { ...defaults } as Record<string, unknown>;
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    if (!Object.hasOwn(defaults, name))
+      throw new TypeError(`Unknown limit ${name}; use one of ${Object.keys(defaults).join(', ')}`);
+    const isValid = typeof value === 'number' && (value > 0 || (value === 0 && mayBeZero.includes(name)));
+    if (!isValid) throw new TypeError(`The limit ${name} must be a number above 0`);
+    limits[name] = value;
+  }
+  return limits as T;
+}
