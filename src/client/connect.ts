@@ -13,6 +13,7 @@ import { ClientDeadlines } from './deadline.ts';
 import { type EraCache, sharedEraCache } from './era-cache.ts';
 import { ClientError, clientErrors } from './errors.ts';
 import { InputResponder } from './input-requests.ts';
+import { assertConnectOptions } from './known-options.ts';
 import { hurriedGraceMs, Negotiation } from './negotiation.ts';
 import { type ClientLimits, type ConnectOptions, resolveClientLimits } from './options.ts';
 import { type Destination, type Target, toDestination } from './target.ts';
@@ -26,6 +27,7 @@ import { type Destination, type Target, toDestination } from './target.ts';
  * await client.close();
  */
 export async function connect(target: Target, options: ConnectOptions = {}): Promise<Client> {
+  assertConnectOptions(options);
   const limits = resolveClientLimits(options);
   const destination = toDestination(target, options, limits);
   const inputs = new InputResponder(options.handlers ?? {}, options.capabilities);

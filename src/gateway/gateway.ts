@@ -19,7 +19,7 @@ import {
   type ListedServer,
   type OwnItems,
 } from './names/index.ts';
-import type { GatewayOptions, ServedAs } from './options.ts';
+import { checkGateway, type GatewayOptions, type ServedAs } from './options.ts';
 import { HeldCalls } from './relays/held-calls.ts';
 import { decodeOutcome, encodeOutcome } from './relays/held-outcome.ts';
 import { ViewBus } from './serving/view-bus.ts';
@@ -62,6 +62,7 @@ export class Gateway {
   #closed = false;
 
   constructor(config: GatewayConfig, options: GatewayOptions) {
+    checkGateway(config, options);
     this.#config = config;
     this.#options = options;
     this.#logger = options.logger === false ? undefined : (options.logger ?? createConsoleLogger());

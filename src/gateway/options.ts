@@ -1,7 +1,9 @@
 // The options of a gateway besides its configuration: what the program around it provides.
 
 import type { Server, ServerOptions } from '../engine/server.ts';
+import { assertKnownOptions } from '../protocol/known-options.ts';
 import type { Logger } from '../protocol/logger.ts';
+import type { GatewayConfig } from './config/gateway-config.ts';
 import type { HeldCallLimits } from './relays/held-calls.ts';
 import type { UpstreamStatus } from './upstreams/contract.ts';
 import type { UpstreamSettings } from './upstreams/upstream.ts';
@@ -18,4 +20,30 @@ export interface GatewayOptions extends Omit<UpstreamSettings, 'client' | 'logge
   readonly prepareServer?: (server: Server, as: ServedAs) => void;
   readonly heldCalls?: Partial<HeldCallLimits>;
   readonly onState?: (status: UpstreamStatus) => void;
+}
+
+const known: Record<keyof GatewayOptions, true> = {
+  server: true,
+  logger: true,
+  prepareServer: true,
+  heldCalls: true,
+  onState: true,
+  eraCache: true,
+  retryDownMs: true,
+  authorizer: true,
+  target: true,
+  connectOptions: true,
+  cache: true,
+  pins: true,
+  cleanLists: true,
+};
+
+/** Throws for a configuration that was not decoded, and for options that do not exist: pins would not be checked, for example. */
+export function checkGateway(config: GatewayConfig, options: GatewayOptions): void {
+  if (!Array.isArray(config?.servers)) {
+    throw new TypeError(
+      'createGateway needs a decoded configuration: createGateway(await gatewayConfig({ mcpServers }))',
+    );
+  }
+  assertKnownOptions('createGateway', options, known);
 }

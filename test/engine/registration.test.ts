@@ -5,7 +5,8 @@ import { type } from 'arktype';
 import * as v from 'valibot';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { connect, inMemory } from '../../src/client/index.ts';
+import { type ConnectOptions, connect, inMemory } from '../../src/client/index.ts';
+import { createGateway, type GatewayOptions, gatewayConfig } from '../../src/gateway/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import { silentLogger } from '../../src/protocol/logger.ts';
 import { TestClient } from '../support/test-client.ts';
@@ -20,12 +21,27 @@ test('a server needs a name and a version', () => {
 
 test('an option or a limit of a server that does not exist is not ignored', () => {
   const create = (options: object) => () => createServer({ name: 'misuse', version: '1.0.0', ...options });
-  expect(create({ error: 'masked' })).toThrow('Unknown option error of createServer; use one of name, version, title, ');
+  expect(create({ error: 'masked' })).toThrow(
+    'Unknown option error of createServer; use one of name, version, title, ',
+  );
   expect(create({ error: undefined })).not.toThrow();
   expect(create({ limits: { maxInflight: 5 } })).toThrow('Unknown limit maxInflight; use one of maxDepth, ');
   expect(create({ limits: { maxInFlight: '5' } })).toThrow('The limit maxInFlight must be a number above 0');
   // An absent value does not remove the limit.
   expect(create({ limits: { maxInFlight: undefined } })().limits.maxInFlight).toBe(1024);
+});
+
+test('nor is an option of a client or a gateway', async () => {
+  const header = { header: { authorization: 'Bearer x' } } as ConnectOptions;
+  await expect(connect('http://127.0.0.1:1/mcp', header)).rejects.toThrow(
+    /^Unknown option header of connect; use one of client, serverName, .*headers/,
+  );
+  const config = await gatewayConfig({ mcpServers: {} });
+  expect(() => createGateway(config, { pin: undefined } as GatewayOptions)).not.toThrow();
+  expect(() => createGateway(config, { pin: {} } as GatewayOptions)).toThrow('Unknown option pin of createGateway');
+  expect(() => createGateway({ mcpServers: {} } as never)).toThrow(
+    'createGateway(await gatewayConfig({ mcpServers }))',
+  );
 });
 
 test('a name cannot be registered twice', () => {
