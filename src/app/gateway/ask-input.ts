@@ -1,6 +1,5 @@
 // Asks for an input at the terminal, before the server starts. What is secret is not shown while it is typed.
 
-import { Writable } from 'node:stream';
 import { lineForTerminal } from '../untrusted-text.ts';
 import type { AskForInput, InputDefinition } from './inputs.ts';
 
@@ -38,7 +37,7 @@ async function readLine(
   stderr: NodeJS.WriteStream,
 ): Promise<string | undefined> {
   // Loaded here, because most gateways ask for nothing.
-  const { createInterface } = await import('node:readline');
+  const [{ createInterface }, { Writable }] = await Promise.all([import('node:readline'), import('node:stream')]);
   // With `terminal`, the terminal does not echo what is typed; only what is written to the output is shown.
   const hidden = new Writable({ write: (_text, _encoding, done) => done() });
   if (isSecret) stderr.write(prompt);

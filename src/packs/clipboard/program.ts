@@ -1,7 +1,7 @@
 // Runs one clipboard program: absolute path, fixed arguments, text only through its pipes, stopped when the call ends.
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '../../protocol/wait.ts';
 import { ClipboardError } from './backend.ts';
 
 export interface ProgramRun {
@@ -105,6 +105,6 @@ export async function untilVisible(text: string, read: () => Promise<string>, si
         'Another program may have changed it; try again',
       );
     }
-    await sleep(waitMs, undefined, { signal });
+    await pause(waitMs, signal);
   }
 }

@@ -1,9 +1,9 @@
 // Finds lines, shows the last ones, and follows a log while it is written.
 
 import { statSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { compileGlob } from '../../protocol/glob.ts';
 import { cleanText } from '../../protocol/hygiene.ts';
+import { pause } from '../../protocol/wait.ts';
 import { type AuditEntry, parseEntry } from './entry.ts';
 import { currentFile, logNames } from './files.ts';
 import { type LocatedLine, readFileLines, readLines } from './read.ts';
@@ -104,7 +104,7 @@ async function* followLog(
       // After reading all files, the position in the current file is not known; it is read once more.
       known = { ino, size: same ? position : 0 };
     }
-    await sleep(pollMs, undefined, { signal }).catch(() => undefined); // Aborted: the loop condition ends it.
+    await pause(pollMs, signal).catch(() => undefined); // Aborted: the loop condition ends it.
   }
 }
 

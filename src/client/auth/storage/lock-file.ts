@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
+import { pause } from '../../../protocol/wait.ts';
 import { isRunning } from '../../../transports/is-running.ts';
 import { authErrors } from '../errors.ts';
 
@@ -24,7 +24,7 @@ export async function withLockFile<T>(path: string, options: LockFileOptions, ta
   while (!(await create(path, mine))) {
     if (await breakStale(path, staleMs)) continue;
     if (Date.now() > deadline) throw authErrors.storeBusy(path, await describe(path));
-    await delay(20 + Math.random() * 40, undefined, options.signal === undefined ? {} : { signal: options.signal });
+    await pause(20 + Math.random() * 40, options.signal);
   }
   // Failing to touch is not the end: at worst another process waits as for a dead one.
   const heartbeat = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => {}), staleMs / 3);
