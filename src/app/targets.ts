@@ -3,21 +3,11 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { delimiter, extname, isAbsolute, join, resolve } from 'node:path';
 import type { ServerEntry } from '../client/index.ts';
-import { valueIssues } from '../gateway/config/entry-values.ts';
-import { isObject } from '../protocol/json-rpc.ts';
-import { formatIssues } from '../schema/index.ts';
-import {
-  decodeEntry,
-  isMooringConfig,
-  readConfig,
-  sectionNames,
-  sectionsOf,
-  serversIn,
-} from './clients/server-config.ts';
-import { expandVariables } from './config/expand.ts';
+import { isMooringConfig, readConfig, sectionNames, sectionsOf } from './clients/server-config.ts';
 import { resolveSettings } from './config/resolve.ts';
+import { terminalOf } from './gateway/ask-input.ts';
 import { Inputs } from './gateway/inputs.ts';
-import { withSecrets } from './gateway/secrets.ts';
+import { readServer, serversForThisFolder } from './gateway/read-files.ts';
 import { openStoredValues } from './gateway/stored-values.ts';
 import { profiles } from './profiles/index.ts';
 import { nearest } from './text/nearest.ts';
@@ -37,8 +27,11 @@ type Servers = Readonly<Record<string, unknown>>;
 /** Resolves a target. `configFile` may be mooring.json or the file of any client. */
 export async function findTarget(named: string, configFile: string | undefined): Promise<NamedTarget> {
   if (/^(https?|wss?):\/\//i.test(named)) return { label: named, target: named };
-  const servers = await serversOf(configFile);
-  if (Object.hasOwn(servers, named)) return { label: named, target: await expandEntry(named, servers[named]) };
+  const { file, servers } = await readServers(configFile);
+  if (file !== undefined && Object.hasOwn(servers, named)) {
+    const inputs = new Inputs({ env: process.env, stored: openStoredValues(), ask: terminalOf(process) });
+    return { label: named, target: await readServer(file, named, inputs) };
+  }
   if (/\s/.test(named.trim())) return { label: named, target: named };
   if (Object.hasOwn(profiles, named)) {
     return { label: named, target: [process.execPath, resolve(process.argv[1] ?? ''), 'serve', named], own: true };
@@ -91,10 +84,17 @@ function meantAddress(word: string): string | undefined {
 
 /** The servers of a configuration by name. */
 export async function serversOf(configFile: string | undefined): Promise<Servers> {
-  const others = configFile === undefined ? undefined : await serversOfOtherClient(resolve(configFile));
-  if (others !== undefined) return others;
-  const { values } = await resolveSettings({ configFile });
-  return values.get('mcpServers')?.value as Servers;
+  return (await readServers(configFile)).servers;
+}
+
+async function readServers(
+  configFile: string | undefined,
+): Promise<{ readonly file: string | undefined; readonly servers: Servers }> {
+  const named = configFile === undefined ? undefined : resolve(configFile);
+  const others = named === undefined ? undefined : await serversOfOtherClient(named);
+  if (others !== undefined) return { file: named, servers: others };
+  const { values, file } = await resolveSettings({ configFile });
+  return { file, servers: values.get('mcpServers')?.value as Servers };
 }
 
 /** The servers in another client's file; undefined for mooring.json, which is read with all its checks. */
@@ -110,29 +110,7 @@ async function serversOfOtherClient(file: string): Promise<Servers | undefined> 
   if (sectionsOf(data).length === 0) {
     throw new UsageError(`${file} has no servers: none of ${sectionNames.join(', ')} is in it`);
   }
-  return Object.fromEntries(serversIn(data).map(({ name, written }) => [name, written]));
-}
-
-/** The entry with its variables expanded. */
-async function expandEntry(name: string, written: unknown): Promise<ServerEntry> {
-  const inputs = new Inputs({ env: process.env, stored: openStoredValues() });
-  const { value: complete, missing } = await withSecrets(written, async (secret) => {
-    const found = await inputs.findSecret(secret);
-    // A secret is used as it is: what looks like a variable in it is not expanded.
-    return found.ok ? { ok: true, value: found.value.replaceAll('${', () => '$${') } : found;
-  });
-  const [lacking] = missing;
-  if (lacking !== undefined) throw new UsageError(`The server ${name} ${lacking.why}`);
-  const issues = isObject(complete) ? valueIssues(complete, [name]) : [];
-  if (issues.length > 0) throw new UsageError(formatIssues(issues));
-  const { value, unset } = expandVariables(decodeEntry(complete), process.env);
-  const [first] = unset;
-  if (first !== undefined) {
-    throw new UsageError(
-      `The server ${name} needs the environment variable ${first.name}, which is not set (${first.path.join('.')})`,
-    );
-  }
-  return value as ServerEntry;
+  return Object.fromEntries(serversForThisFolder(data).map(({ name, written }) => [name, written]));
 }
 
 /** Programs that run a server and are none themselves. */

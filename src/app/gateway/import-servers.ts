@@ -25,9 +25,10 @@ import { makeFolder } from '../make-folder.ts';
 import { positionOf } from '../text/jsonc.ts';
 import { UsageError } from '../usage-error.ts';
 import { mapTexts, placeVariables, withAbsoluteFolder, withOwnVariables, workspaceOf } from './client-variables.ts';
+import { onlyInVscode } from './complete-server.ts';
 import { envFileKey, findFile, namesFile, unknownOutsideVscode } from './entry-files.ts';
 import { inputsNeededBy, variableOfInput, writtenInputs } from './inputs.ts';
-import { noteOnExtension, onlyInVscode } from './read-files.ts';
+import { noteOnExtension } from './read-files.ts';
 import { secretsIn, withSecrets } from './secrets.ts';
 
 /** The servers of a client, as the gateway reads them. */
