@@ -64,7 +64,7 @@ export async function findTargets(
 ): Promise<readonly NamedTarget[]> {
   const [first] = words;
   if (words.length === 1 && first !== undefined) return [await findTarget(first, configFile)];
-  const servers = await serversOf(configFile);
+  const { servers } = await readServers(configFile);
   const names = words.length === 0 ? Object.keys(servers) : words;
   const isServer = (word: string): boolean =>
     /^(https?|wss?):\/\//i.test(word) ||
@@ -82,12 +82,8 @@ function meantAddress(word: string): string | undefined {
   return /^(localhost|[\w-]+(\.[\w-]+)+|\[[\da-f:]+\]):\d+(\/|$)/i.test(rest) ? `http://${rest}` : undefined;
 }
 
-/** The servers of a configuration by name. */
-export async function serversOf(configFile: string | undefined): Promise<Servers> {
-  return (await readServers(configFile)).servers;
-}
-
-async function readServers(
+/** The servers of a configuration by name, as written, and the file. */
+export async function readServers(
   configFile: string | undefined,
 ): Promise<{ readonly file: string | undefined; readonly servers: Servers }> {
   const named = configFile === undefined ? undefined : resolve(configFile);
@@ -122,7 +118,7 @@ export async function isUnquotedCommand(words: readonly string[], configFile: st
   if (second === undefined || !isProgram(first) || Object.hasOwn(profiles, first)) return false;
   const isLauncher = launchers.has(first) && !/^[a-z][a-z0-9+.-]*:/i.test(second);
   if (!isLauncher && !isNamedFile(second)) return false;
-  return !Object.hasOwn(await serversOf(configFile), first);
+  return !Object.hasOwn((await readServers(configFile)).servers, first);
 }
 
 /** An existing file that is written like one: a tool may have the name of a file such as "build". */

@@ -256,6 +256,23 @@ const configs: readonly ConfigCase[] = [
     says: 'NO_SUCH_VARIABLE',
   },
   {
+    title: 'an input that VS Code asks for',
+    id: 'input-missing',
+    file: '.vscode/mcp.json',
+    text: JSON.stringify({
+      inputs: [{ id: 'key', type: 'promptString', description: 'The key' }],
+      servers: { it: { ...works, cwd: `\${workspaceFolder}`, env: { KEY: `\${input:key}` } } },
+    }),
+    says: 'MOORING_INPUT_KEY',
+  },
+  {
+    title: 'a file of variables that does not exist',
+    id: 'config-invalid-value',
+    file: 'env-file.json',
+    text: one({ ...works, envFile: 'none.env' }),
+    says: 'none.env (envFile), which cannot be read',
+  },
+  {
     title: 'the placeholder of an example',
     id: 'env-placeholder',
     file: 'placeholder.json',

@@ -2,19 +2,23 @@
 
 import type { ServerEntry } from '../../client/index.ts';
 import { secretOf } from '../../gateway/config/entry-values.ts';
+import { decodeClientEntry } from '../../gateway/config/server-entry.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { clients } from '../clients/clients.ts';
 import { clientOfFile } from '../clients/configured.ts';
 import {
-  decodeEntry,
   duplicateServers,
   isDisabled,
   readConfig,
   sectionNames,
   sectionsOf,
   serversIn,
+  type WrittenServer,
 } from '../clients/server-config.ts';
-import { expandVariables } from '../config/expand.ts';
+import { completeServer, type EntryProblem, type EntrySources, expandServer } from '../gateway/complete-server.ts';
+import { Inputs } from '../gateway/inputs.ts';
+import { sourcesOf } from '../gateway/read-files.ts';
+import { openStoredValues } from '../gateway/stored-values.ts';
 import { type JsonNode, nodeAt, positionOf } from '../text/jsonc.ts';
 import { nearest } from '../text/nearest.ts';
 import type { Report } from './findings.ts';
@@ -48,11 +52,18 @@ export async function checkConfig(file: string): Promise<CheckedConfig> {
   const [client] = clientOfFile(file) ?? [];
   const { data, text, node } = content;
   const line = (path: readonly string[]): string => lineOf(text, node, path);
+  const found = serversIn(data);
+  const sources = sourcesOf(
+    { data: isObject(data) ? data : {}, place: { file, text, offsetOf: content.offsetOf }, servers: found },
+    { env: process.env, inputs: new Inputs({ env: process.env, stored: openStoredValues() }), notes: [] },
+  );
+  const servers: CheckedServer[] = [];
+  for (const server of found) {
+    servers.push(await checkServer(server, client, line([...server.section, server.name]), sources));
+  }
   return {
     reports: [...strictJson(client, text, node), ...wrongSection(client, data), ...duplicates(node, data, line)],
-    servers: serversIn(data).map(({ name, section, written }) =>
-      checkServer(name, written, client, line([...section, name])),
-    ),
+    servers,
   };
 }
 
@@ -160,7 +171,13 @@ const otherNames: Readonly<Record<string, string>> = {
 };
 
 /** Checks one entry. `line` begins each detail. */
-export function checkServer(name: string, written: unknown, client: string | undefined, line: string): CheckedServer {
+async function checkServer(
+  server: WrittenServer,
+  client: string | undefined,
+  line: string,
+  sources: EntrySources,
+): Promise<CheckedServer> {
+  const { name, written } = server;
   const reports: Report[] = [];
   const wrong = (detail: string, remedy: string): void =>
     void reports.push({ id: 'config-invalid-value', detail: `${line}${detail}`, remedy });
@@ -178,14 +195,10 @@ export function checkServer(name: string, written: unknown, client: string | und
       remedy: meant === undefined ? 'Remove it, or check its name.' : `Did you mean "${meant}"?`,
     });
   }
-  const { value, unset } = expandVariables(decodeEntry(written), process.env);
-  const entry = value as ServerEntry;
-  for (const variable of new Set(unset.map((each) => each.name))) {
-    reports.push({
-      id: 'env-missing',
-      detail: `${line}the variable ${variable} is not set`,
-      remedy: `Set ${variable} in the environment of the client, or write a default: \${${variable}:-value}.`,
-    });
+  const completed = isDisabled(written) ? expandServer(server, sources) : await completeServer(server, sources);
+  const entry = decodeClientEntry(completed.written, client);
+  for (const report of new Map(completed.problems.map((each) => [each.why, missingValue(each, line)])).values()) {
+    reports.push(report);
   }
   for (const [variable, text] of Object.entries({ ...entry.env, ...entry.headers })) {
     if (!isPlaceholder(text)) continue;
@@ -195,8 +208,23 @@ export function checkServer(name: string, written: unknown, client: string | und
   if (isDisabled(written)) {
     reports.push({ id: 'server-disabled', detail: `${line}the entry is switched off`, remedy: 'Nothing was started.' });
   }
-  const stops = ['config-invalid-value', 'env-missing', 'server-disabled'];
+  const stops = ['config-invalid-value', 'env-missing', 'input-missing', 'server-disabled'];
   return { name, entry, reports, startable: !reports.some(({ id }) => stops.includes(id)) };
+}
+
+/** The report of a value that is not there. */
+function missingValue({ kind, variable, why }: EntryProblem, line: string): Report {
+  if (kind === 'variable') {
+    return {
+      id: 'env-missing',
+      detail: `${line}the variable ${variable} is not set`,
+      remedy: `Set ${variable} in the environment of the client, or write a default: \${${variable}:-value}.`,
+    };
+  }
+  if (kind === 'file')
+    return { id: 'config-invalid-value', detail: `${line}${why}`, remedy: 'Correct the path, or the file.' };
+  // The client asks for it.
+  return { id: 'input-missing', detail: `${line}${why}`, remedy: 'Nothing was started.' };
 }
 
 function checkValues(

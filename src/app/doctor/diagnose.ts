@@ -8,10 +8,10 @@ import { clientAliases, clients } from '../clients/clients.ts';
 import { type ClientConfigFile, clientFiles } from '../clients/configured.ts';
 import { shortened } from '../config/folders.ts';
 import { profiles } from '../profiles/index.ts';
-import { serversOf } from '../targets.ts';
+import { readServers } from '../targets.ts';
 import { UsageError } from '../usage-error.ts';
 import { checkCommand } from './check-command.ts';
-import { type CheckedServer, checkConfig, checkServer } from './check-config.ts';
+import { type CheckedServer, checkConfig } from './check-config.ts';
 import { checkConnection, type ServerCheckOptions } from './check-server.ts';
 import { checkUrl } from './check-url.ts';
 import { type DoctorFinding, findingKinds, type Report, toFinding } from './findings.ts';
@@ -62,9 +62,11 @@ async function subjectsOf(word: string, options: DiagnoseOptions): Promise<Subje
     return [urlSubject(word, { url: word, headers: options.headers }, options)];
   }
   if (isConfigFile(word)) return fileSubjects(resolve(word.replace(/^~(?=[/\\])/, homedir())), undefined, options);
-  const servers: Readonly<Record<string, unknown>> = await serversOf(options.configFile);
-  if (Object.hasOwn(servers, word))
-    return [writtenSubject(word, checkServer(word, servers[word], undefined, ''), options)];
+  const { file, servers } = await readServers(options.configFile);
+  if (file !== undefined && Object.hasOwn(servers, word)) {
+    const checked = (await checkConfig(file)).servers.filter(({ name }) => name === word);
+    return checked.map((each) => writtenSubject(word, each, options));
+  }
   const client = clientAliases[word.toLowerCase()] ?? word.toLowerCase();
   if (Object.hasOwn(clients, client)) {
     const files = clientFiles().filter((each) => each.client === client);

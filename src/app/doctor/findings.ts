@@ -50,6 +50,7 @@ export const findingKinds = {
   'config-duplicate-key': { severity: 'warning', about: 'two entries have the same name; the last one counts' },
   'server-disabled': { severity: 'warning', about: 'the entry is switched off' },
   'env-missing': { severity: 'error', about: 'a variable that an entry refers to is not set' },
+  'input-missing': { severity: 'warning', about: 'an input or a secret that the client asks for is not known here' },
   'env-placeholder': { severity: 'warning', about: 'a value is still a placeholder from an example' },
 
   'command-not-found': { severity: 'error', about: 'the program does not exist' },

@@ -32,18 +32,40 @@ export interface EntrySources {
   /** Finds inputs (`${input:…}`) and secrets. Absent: nothing is started, and texts that name them stay in their place. */
   readonly inputs: Inputs | undefined;
   readonly notes: ConfigNote[];
-  /** Gets everything that is wrong, with file and line. */
-  readonly wrong: string[];
+}
+
+/** A value that an entry needs and that is not there. */
+export interface EntryProblem {
+  /** What has no value. */
+  readonly kind: 'variable' | 'input' | 'secret' | 'file' | 'setting';
+  /** The name of the variable. */
+  readonly variable?: string;
+  /** In the entry. */
+  readonly path: readonly (string | number)[];
+  readonly why: string;
+}
+
+/** An entry, and what is missing in it. */
+export interface CompletedServer {
+  readonly written: unknown;
+  readonly problems: readonly EntryProblem[];
 }
 
 /** The entry with all its values. */
-export async function completeServer(server: WrittenServer, sources: EntrySources): Promise<unknown> {
-  return withValues(server, expandServer(server, sources), sources);
+export async function completeServer(server: WrittenServer, sources: EntrySources): Promise<CompletedServer> {
+  const expanded = expandServer(server, sources);
+  const problems = [...expanded.problems];
+  return { written: await withValues(server, expanded.written, sources, problems), problems };
+}
+
+/** The text of a problem, with file and line. */
+export function describeProblem(place: Place, { name, section }: WrittenServer, { path, why }: EntryProblem): string {
+  return `${lineOf(place, [...section, name, ...path])}: ${name}: ${why}`;
 }
 
 /** The entry with the values of its variables. */
-export function expandServer({ name, section, written }: WrittenServer, sources: EntrySources): unknown {
-  const { variables, client, workspace, place, notes, wrong } = sources;
+export function expandServer({ name, section, written }: WrittenServer, sources: EntrySources): CompletedServer {
+  const { variables, client, workspace, notes } = sources;
   const isSet = (variable: string): boolean => variables[variable] !== undefined;
   const ofClient = (text: string): string => {
     for (const variable of optionalVariables(text, { client, section }).filter((each) => !isSet(each))) {
@@ -53,29 +75,37 @@ export function expandServer({ name, section, written }: WrittenServer, sources:
     return withOwnVariables(text, { client, section }, isSet);
   };
   const { value, unset } = expandVariables(withVariableHeaders(mapTexts(written, ofClient)), variables);
-  for (const { name: variable, path } of unset) {
-    wrong.push(`${lineOf(place, [...section, name, ...path])}: ${name}: ${unsetVariable(variable)}`);
-  }
+  const problems: EntryProblem[] = unset.map(({ name: variable, path }) => ({
+    kind: 'variable',
+    variable,
+    path,
+    why: unsetVariable(variable),
+  }));
   walkTexts(written, [], (text, path) => {
     for (const form of unknownOutsideVscode(text, section)) {
-      wrong.push(`${lineOf(place, [...section, name, ...path])}: ${name}: ${onlyInVscode(form)}`);
+      problems.push({ kind: 'setting', path, why: onlyInVscode(form) });
     }
   });
-  return withAbsoluteFolder(value, workspace);
+  return { written: withAbsoluteFolder(value, workspace), problems };
 }
 
 /** The entry with the values of its inputs and secrets, and of the files that it names. */
-async function withValues(server: WrittenServer, expanded: unknown, sources: EntrySources): Promise<unknown> {
-  const { inputs, place, notes, workspace, wrong } = sources;
+async function withValues(
+  server: WrittenServer,
+  expanded: unknown,
+  sources: EntrySources,
+  problems: EntryProblem[],
+): Promise<unknown> {
+  const { inputs, place, notes, workspace } = sources;
   const { name, section } = server;
   const folders = [...new Set([dirname(place.file), workspace])];
-  const take = ({ value, problems, notes: found = [] }: WithFiles): unknown => {
-    for (const { path, why } of problems) wrong.push(`${lineOf(place, [...section, name, ...path])}: ${name}: ${why}`);
-    notes.push(...found);
-    return value;
+  const take = (given: WithFiles): unknown => {
+    problems.push(...given.problems.map(({ path, why }) => ({ kind: 'file' as const, path, why })));
+    notes.push(...(given.notes ?? []));
+    return given.value;
   };
   const given = section[0] === 'mcp' ? take(withFileValues(expanded, folders)) : expanded;
-  const written = await withInputs(server, given, sources);
+  const written = await withInputs(server, given, sources, problems);
   const needed = new Set(secretsIn(written).map((each) => each.name));
   if (inputs === undefined && needed.size > 0) {
     notes.push({ level: 'info', text: `${name}: needs the secrets ${[...needed].join(', ')} when it is served` });
@@ -84,16 +114,17 @@ async function withValues(server: WrittenServer, expanded: unknown, sources: Ent
     written,
     (secret) => inputs?.findSecret(secret) ?? { ok: true, value: `\${secret:${secret}}` },
   );
-  for (const { path, why } of missing) wrong.push(`${lineOf(place, [...section, name, ...path])}: ${name}: ${why}`);
+  for (const { path, why } of missing) problems.push({ kind: 'secret', path, why });
   // Last: what looks like an input or a variable in it is not replaced.
   return take(withEnvFile(name, value, folders));
 }
 
 /** The entry with the values of its inputs. */
 async function withInputs(
-  { name, section }: WrittenServer,
+  { name }: WrittenServer,
   value: unknown,
-  { data, inputs, place, notes, wrong }: EntrySources,
+  { data, inputs, place, notes }: EntrySources,
+  problems: EntryProblem[],
 ): Promise<unknown> {
   const needed = new Map<string, readonly (string | number)[]>();
   walkTexts(value, [], (text, path) => {
@@ -109,7 +140,7 @@ async function withInputs(
   for (const [id, path] of needed) {
     const found = await inputs.find(place.file, id, definitions.get(id));
     if (found.ok) values.set(id, found.value);
-    else wrong.push(`${lineOf(place, [...section, name, ...path])}: ${name}: ${found.why}`);
+    else problems.push({ kind: 'input', path, why: found.why });
   }
   return mapTexts(value, (text) => replaceInputs(text, values));
 }

@@ -32,6 +32,7 @@ import { UsageError } from '../usage-error.ts';
 import { placeVariables, workspaceOf } from './client-variables.ts';
 import {
   completeServer,
+  describeProblem,
   type EntrySources,
   expandServer,
   lineOf,
@@ -95,21 +96,21 @@ async function readOne(
     ...found.filter(isOfExtension).map(noteOnExtension),
     ...duplicateServers(content).map(({ name }) => noteOnDuplicate(name, file)),
   ];
-  const sources = sourcesOf(opened, { env, inputs, notes, wrong });
+  const sources = sourcesOf(opened, { env, inputs, notes });
   const { client, workspace } = sources;
-  const written: WrittenUpstream[] = [];
+  const upstreams: WrittenUpstream[] = [];
   for (const server of servers) {
+    const isOff = isDisabled(server.written);
+    const { written, problems } = isOff ? expandServer(server, sources) : await completeServer(server, sources);
     // A server that is not started needs no values.
-    const complete = isDisabled(server.written)
-      ? expandServer(server, { ...sources, wrong: [] })
-      : await completeServer(server, sources);
-    written.push({ name: server.name, written: complete, client, folder: workspace });
+    if (!isOff) wrong.push(...problems.map((each) => describeProblem(place, server, each)));
+    upstreams.push({ name: server.name, written, client, folder: workspace });
   }
   const gateway = expandVariables(data['gateway'], env);
   for (const { name, path } of gateway.unset) {
     wrong.push(`${lineOf(place, ['gateway', ...path])}: ${unsetVariable(name)}`);
   }
-  const source = { servers: written, ...(gateway.value === undefined ? {} : { gateway: gateway.value }) };
+  const source = { servers: upstreams, ...(gateway.value === undefined ? {} : { gateway: gateway.value }) };
   return { ...place, servers, source, notes };
 }
 
@@ -122,8 +123,9 @@ export async function readServer(file: string, name: string, inputs: Inputs): Pr
   const opened = await openFile(file, wrong);
   const server = opened?.servers.find((each) => each.name === name);
   if (opened === undefined || server === undefined) throw new UsageError(wrong.join('\n'));
-  const sources = sourcesOf(opened, { env: process.env, inputs, notes: [], wrong });
-  const written = await completeServer(server, sources);
+  const sources = sourcesOf(opened, { env: process.env, inputs, notes: [] });
+  const { written, problems } = await completeServer(server, sources);
+  wrong.push(...problems.map((each) => describeProblem(opened.place, server, each)));
   const issues = isObject(written) ? valueIssues(written, [name]) : [];
   for (const issue of issues) {
     wrong.push(`${lineOf(opened.place, [...server.section, ...issue.path])}: ${formatIssues([issue])}`);
@@ -160,9 +162,10 @@ async function openFile(file: string, wrong: string[]): Promise<OpenedFile | und
   return { content, data, place, found, servers: found.filter((each) => !isOfExtension(each)) };
 }
 
-function sourcesOf(
-  { data, place, servers }: OpenedFile,
-  given: Pick<EntrySources, 'inputs' | 'notes' | 'wrong'> & { readonly env: EntrySources['variables'] },
+/** Where the values of the entries of a file come from. */
+export function sourcesOf(
+  { data, place, servers }: Pick<OpenedFile, 'data' | 'place' | 'servers'>,
+  given: Pick<EntrySources, 'inputs' | 'notes'> & { readonly env: EntrySources['variables'] },
 ): EntrySources {
   const { env, ...rest } = given;
   const client = clientIn(place.file, servers);
