@@ -2,7 +2,13 @@
 
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Client, inMemory, type Subscription } from '../../src/client/index.ts';
+import {
+  type Client,
+  ClientError,
+  inMemory,
+  type Subscription,
+  type TransportListener,
+} from '../../src/client/index.ts';
 import { createGateway, type Gateway, type UpstreamConfig } from '../../src/gateway/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
@@ -140,9 +146,23 @@ test.each([
   expect(ofOne).toEqual([uri]);
 });
 
-/** A gateway whose upstreams are written out: the messages of each connection are recorded. */
-function recorded(isolation: UpstreamConfig['isolation']) {
+/**
+ * A gateway whose upstreams are written out: the messages of each connection are recorded. `stop` ends the first of them, or all, and no new one
+ * can be opened until there is no `failure` any more.
+ */
+function recorded(isolation: UpstreamConfig['isolation'], given: Partial<UpstreamConfig> = {}) {
   const connections: Fields[][] = [];
+  const listeners: TransportListener[] = [];
+  const server = {
+    failure: undefined as ClientError | undefined,
+    /** How often a connection could not be opened. */
+    attempts: 0,
+    stop: (failure: ClientError, count = listeners.length) => {
+      server.failure = failure;
+      for (const listener of listeners.splice(0, count))
+        listener.lost(new ClientError('connection-lost', 'it has ended'));
+    },
+  };
   const opening = { capabilities: { resources: { subscribe: true } } };
   const answers = {
     'resources/list': () => ({ resources: [{ uri, name: 'one' }] }),
@@ -150,12 +170,22 @@ function recorded(isolation: UpstreamConfig['isolation']) {
     'resources/subscribe': () => ({}),
     'resources/unsubscribe': () => ({}),
   };
-  const gateway = createGateway(gatewayConfig([upstream('notes', { isolation })]), {
+  const gateway = createGateway(gatewayConfig([upstream('notes', { isolation, ...given })]), {
     logger: false,
-    target: () => {
+    retryDownMs: 100,
+    target: () => () => {
       const requests: Fields[] = [];
       connections.push(requests);
-      return scripted(answers, requests, opening);
+      const transport = scripted(answers, requests, opening)();
+      const open = async (listener: TransportListener): Promise<void> => {
+        if (server.failure !== undefined) {
+          server.attempts++;
+          throw server.failure;
+        }
+        listeners.push(listener);
+        await transport.open(listener);
+      };
+      return { ...transport, open };
     },
   });
   closers.push(() => gateway.close());
@@ -164,9 +194,10 @@ function recorded(isolation: UpstreamConfig['isolation']) {
     connections
       .map((requests) => requests.map(({ method }) => String(method)).filter((each) => each.includes('subscribe')))
       .filter((each) => each.length > 0);
-  return { gateway, subscriptions };
+  return { gateway, server, subscriptions };
 }
 
+const notThere = new ClientError('connect-failed', 'it is not there');
 const peerOf = (id: string) => ({ transport: 'memory', principal: { id } }) as const;
 
 test('with a connection for each user, the subscription of a user that leaves ends, while another follows', async () => {
@@ -191,4 +222,50 @@ test('with a connection for each call, what a session follows has one, which end
   await expect.poll(subscriptions).toEqual([['resources/subscribe']]);
   client.channel.close();
   await expect.poll(() => gateway.status()[0]?.connections).toBe(0);
+});
+
+test.each(['shared', 'principal', 'session', 'call'] as const)(
+  'what callers follow is followed again, without a call, when a server that was down is back (isolation %s)',
+  async (isolation) => {
+    const { gateway, server, subscriptions } = recorded(isolation, { entry: { command: 'notes' } });
+    for (const id of ['ada', 'bob']) {
+      const client = await TestClient.open(gateway.server, '2025-11-25', {}, peerOf(id));
+      expect((await client.request('resources/subscribe', { uri })).result).toEqual({});
+    }
+    const connections = isolation === 'shared' ? 1 : 2;
+    await expect.poll(subscriptions).toHaveLength(connections);
+    server.stop(notThere);
+    await expect.poll(() => gateway.status()[0]?.state).toBe('down');
+    server.failure = undefined;
+    await expect.poll(subscriptions).toHaveLength(2 * connections);
+  },
+);
+
+test('what is followed over HTTP is followed again when the server is back, also if its client has given up', async () => {
+  const { gateway, server, subscriptions } = recorded('principal');
+  const client = await TestClient.open(gateway.server, '2025-11-25', {}, peerOf('ada'));
+  await client.request('resources/subscribe', { uri });
+  // The client of the gateway does not try again what cannot pass by itself.
+  server.stop(new ClientError('not-mcp', 'another server responds'));
+  await expect.poll(() => server.attempts).toBeGreaterThan(0);
+  server.failure = notThere;
+  expect((await client.request('resources/read', { uri })).error).toBeDefined();
+  expect(gateway.status()[0]?.state).toBe('down');
+  server.failure = undefined;
+  await expect.poll(() => gateway.status()[0]?.state).toBe('ready');
+  await expect.poll(subscriptions).toHaveLength(2);
+});
+
+test('what one caller follows is followed again when its connection, which could not be opened, can be', async () => {
+  const { gateway, server, subscriptions } = recorded('principal', { entry: { command: 'notes' } });
+  for (const id of ['ada', 'bob']) {
+    const client = await TestClient.open(gateway.server, '2025-11-25', {}, peerOf(id));
+    await client.request('resources/subscribe', { uri });
+  }
+  server.stop(notThere, 1);
+  await expect.poll(() => gateway.status()[0]?.state).toBe('degraded');
+  expect(subscriptions()).toHaveLength(2);
+  server.failure = undefined;
+  await expect.poll(subscriptions).toHaveLength(3);
+  await expect.poll(() => gateway.status()[0]?.state).toBe('ready');
 });

@@ -55,7 +55,7 @@ export class FollowedResources {
       subscription = this.#client.subscribe(uri);
       this.#single.set(uri, subscription);
       subscription.then(
-        (opened) => this.#forward(opened),
+        (opened) => this.#forward(opened, () => this.#single.delete(uri)),
         () => {},
       );
     }
@@ -75,14 +75,20 @@ export class FollowedResources {
     const opened = uris.length === 0 ? undefined : this.#client.watch({ uris });
     this.#stream = opened;
     const stream = await opened;
-    if (stream !== undefined) void this.#forward(stream);
+    if (stream !== undefined) {
+      void this.#forward(stream, () => {
+        if (this.#stream === opened) this.#shared.clear();
+      });
+    }
     await (await before?.catch(() => undefined))?.close();
   }
 
-  async #forward(subscription: Subscription): Promise<void> {
+  /** `failed`: forgets what is not followed any more, so that it can be followed again. */
+  async #forward(subscription: Subscription, failed: () => void): Promise<void> {
     try {
       for await (const { uri } of subscription) if (uri !== undefined) this.#updated(uri);
     } catch (error) {
+      failed();
       this.#logger?.debug('changes of resources are not reported any more', { error });
     }
   }

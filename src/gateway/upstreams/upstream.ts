@@ -39,10 +39,7 @@ export class Upstream {
     this.#listener = listener;
     this.#state = new UpstreamState(config.disabled, settings.retryDownMs ?? defaultRetryDownMs, {
       changed: () => this.#listener.stateChanged(this.status),
-      retry: () => {
-        this.#connections.allowStart();
-        this.#catalog.now().catch(() => {});
-      },
+      retry: () => void this.#retry(),
     });
     this.#connections = new UpstreamConnections(config, settings, {
       starting: () => {
@@ -54,7 +51,10 @@ export class Upstream {
       interrupted: (connection) => {
         if (this.#catalog.mustBeCompared) connection.mustBeChecked();
       },
-      restored: (connection) => void this.#catalog.read(connection).catch(() => {}),
+      restored: (connection) => {
+        this.followers.opened(connection);
+        this.#catalog.read(connection).catch(() => {});
+      },
       idle: () => {
         this.#record.idle();
         this.#catalog.idle();
@@ -340,6 +340,13 @@ export class Upstream {
     // A user who has to sign in would get a page in the browser with every attempt.
     if (this.config.auth.kind === 'oauth') this.#state.enter('needs-login', reason);
     else this.#state.enterAndRetry('needs-login', reason);
+  }
+
+  async #retry(): Promise<void> {
+    this.#connections.allowStart();
+    await this.#catalog.now().catch(() => {});
+    // Lists are read over one connection. Callers that follow something over their own have to wait for no call.
+    if (this.#state.name !== 'down') this.followers.reopen();
   }
 
   #lost(connection: UpstreamConnection, error: Error | undefined): void {
