@@ -239,6 +239,21 @@ test('a server that waits for no one is stopped, also after a client got input r
   await expect.poll(() => gateway.status()[0]?.state).toBe('idle');
 });
 
+test('a server whose lists are read from time to time is stopped when no one has used it for a while', async () => {
+  const { target, sides } = scriptedUpstream();
+  const given = { entry: { command: 'one' }, revision: '2025-11-25', refreshMs: 200, idleMs: 800 };
+  const gateway = gatewayWith(upstream('one', given), { target: () => target });
+  const client = await clientOf(closers, gateway.server);
+  await client.callTool('one__work');
+  const reads = () => sides[0]?.received.filter(({ method }) => method === 'tools/list').length;
+  await expect.poll(reads).toBeGreaterThan(2);
+  await client.callTool('one__work');
+  const usedAt = performance.now();
+  await expect.poll(() => gateway.status()[0]?.state, { timeout: 5_000 }).toBe('idle');
+  expect(performance.now() - usedAt).toBeGreaterThan(700);
+  expect(sides).toHaveLength(1);
+});
+
 test.each(['connects', 'lists'])('closing a gateway while a server %s logs no failure', async (moment) => {
   const warnings: string[] = [];
   const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };

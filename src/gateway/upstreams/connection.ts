@@ -64,6 +64,7 @@ export class UpstreamConnection implements CallFinder {
   reading: Promise<void> | undefined;
   /** No new calls: another connection replaces it. */
   retired = false;
+  /** When it was last used, or else opened, on the clock of `performance.now()`. */
   lastUsedMs = performance.now();
 
   constructor(key: string, owner: string | undefined, events: ConnectionEvents, logger: Logger | undefined) {
@@ -84,6 +85,7 @@ export class UpstreamConnection implements CallFinder {
 
   opened(client: Client): void {
     this.#client = client;
+    this.lastUsedMs = performance.now();
   }
 
   /** The server announces changes of all its lists. */
@@ -109,11 +111,12 @@ export class UpstreamConnection implements CallFinder {
     return this.#calls.size === 0 && this.#users === 0 && (this.#followed?.size ?? 0) === 0;
   }
 
-  /** Keeps it open until the returned function is called. */
-  keepOpen(): () => void {
+  /** Keeps it open until the returned function is called. `isUse`: false for what the gateway does for no caller. */
+  keepOpen(isUse = true): () => void {
     this.#users++;
     return () => {
       this.#users--;
+      if (isUse) this.lastUsedMs = performance.now();
       if (this.isIdle) this.#events.idle(this);
     };
   }
@@ -269,6 +272,7 @@ export class UpstreamConnection implements CallFinder {
 
   async unfollow(uri: string): Promise<void> {
     await this.#followed?.unfollow(uri);
+    this.lastUsedMs = performance.now();
     if (this.isIdle) this.#events.idle(this);
   }
 }

@@ -100,10 +100,7 @@ export class UpstreamConnections {
   /** The connection for a call; not a promise if it is open. */
   get(key: string, call: ConnectionCaller | undefined): UpstreamConnection | Promise<UpstreamConnection> {
     const slot = this.#slots.get(key);
-    if (slot?.connection.open !== undefined) {
-      this.#stopIdleTimer(slot);
-      return slot.connection;
-    }
+    if (slot?.connection.open !== undefined) return slot.connection;
     return this.#inTime((slot ?? this.#start(key, call)).ready);
   }
 
@@ -350,9 +347,14 @@ export class UpstreamConnections {
     const isKept = idleMs === 0 || start === 'eager' || (isolation === 'shared' && entry.command === undefined);
     this.#stopIdleTimer(slot);
     if (isKept) return;
-    slot.idleTimer = setTimeout(() => {
-      if (connection.isIdle && this.#slots.get(connection.key) === slot) this.#closeIdle(slot);
-    }, idleMs);
+    // Since its last use: lists that are read from time to time would otherwise keep it open.
+    const remainingMs = connection.lastUsedMs + idleMs - performance.now();
+    slot.idleTimer = setTimeout(
+      () => {
+        if (connection.isIdle && this.#slots.get(connection.key) === slot) this.#closeIdle(slot);
+      },
+      Math.max(0, remainingMs),
+    );
     slot.idleTimer.unref();
   }
 

@@ -199,7 +199,7 @@ export class UpstreamCatalog {
     try {
       const connection = this.#connections.connectionOf(key, caller);
       if (caller !== undefined) connection.listedFor = { headers: caller.headers };
-      release = connection.keepOpen();
+      release = connection.keepOpen(false);
       await this.read(await this.#connections.get(key, caller));
     } catch (error) {
       this.#events.notRead(error);
@@ -219,7 +219,7 @@ export class UpstreamCatalog {
 
   async #readOver(connection: UpstreamConnection, onlyTools: boolean): Promise<void> {
     const { checks, client, listedFor } = connection;
-    const release = connection.keepOpen();
+    const release = connection.keepOpen(false);
     try {
       // A server of an earlier revision does not say whether its lists are good for all.
       const { headers } = client.mustListen ? (listedFor ?? {}) : {};
