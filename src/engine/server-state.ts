@@ -236,7 +236,8 @@ export class ServerState implements CallServer {
     mount: readonly ServerState[] = [],
   ): void {
     const { kind, uri = '' } = change;
-    if (kind !== 'resource') this.forgetList(kind);
+    // Callers in an audience see another catalog from now on, or other items of it. The lists of all others stay as they are.
+    if (kind !== 'resource' && audience === undefined) this.forgetList(kind);
     const keys = audience && audienceKeys(audience);
     if (this.shared !== undefined && (audience === undefined || keys !== undefined)) {
       const names = mount.map(({ identity }) => identity.name);

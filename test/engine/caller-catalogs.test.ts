@@ -136,6 +136,31 @@ test('only an audience is notified of a change: by principal, or by session', as
   expect([ada, again, bob, streaming].map(changes)).toEqual([1, 0, 1, 1]);
 });
 
+test('a change of one list does not drop the encoded lists of other callers', async () => {
+  const { server, created } = setUp();
+  let encoded = 0;
+  const counted = (whose: string) => {
+    const tool = toolOf('same', whose);
+    const describe = () => {
+      encoded++;
+      return tool.describe();
+    };
+    return server.createCatalog(owner, { tools: [{ ...tool, describe }] }, closed);
+  };
+  created.set('ada', counted('ada'));
+  created.set('bob', counted('bob'));
+  const [ada, bob] = [await open(server, 'ada'), await open(server, 'bob')];
+  const argumentOf = async (client: TestClient): Promise<string[]> =>
+    Object.keys((await client.request('tools/list')).result.tools[1].inputSchema.properties);
+  for (const client of [ada, bob, ada, bob]) await argumentOf(client);
+  expect(encoded).toBe(2);
+  created.set('ada', counted('ada-again'));
+  server.listChanged('tools', (principal) => principal?.id === 'ada');
+  expect(await argumentOf(ada)).toEqual(['ada-again']);
+  expect(await argumentOf(bob)).toEqual(['bob']);
+  expect(encoded).toBe(3);
+});
+
 test('names of any caller are registered, and their servers are known to limits', async () => {
   const { server } = setUp();
   const upstreams: (string | undefined)[] = [];
