@@ -150,6 +150,24 @@ test('opencode: a file that is missing, and one in a command line, are errors; o
   expect((await read(join(folder, 'mcp.json'))).entries['one']?.env).toEqual({ KEY: '{file:none.txt}' });
 });
 
+test('opencode: a file that others can write is an error of its server, as envFile is', async () => {
+  const folder = written({
+    'opencode.json': {
+      mcp: {
+        open: { type: 'local', command: ['server'], environment: { KEY: '{file:key.txt}' } },
+        far: { type: 'remote', url: 'https://example.com/mcp', headers: { Authorization: 'Bearer {file:key.txt}' } },
+      },
+    },
+    'key.txt': 'value',
+  });
+  const key = join(folder, 'key.txt');
+  chmodSync(key, 0o666);
+  const message = await read(join(folder, 'opencode.json')).then(String, (error: Error) => error.message);
+  const why = `${key}: other users can write to it and change what runs here; run: chmod go-w ${key}`;
+  const file = join(folder, 'opencode.json');
+  expect(message.split('\n')).toEqual([`${file}:9: open: ${why}`, `${file}:16: far: ${why}`]);
+});
+
 test('settings and commands of VS Code are errors of their server, not texts', async () => {
   const folder = written({
     '.vscode/mcp.json': {

@@ -47,10 +47,9 @@ export function withEnvFile(name: string, written: unknown, folders: readonly st
   const { [envFileKey]: _path, ...rest } = written;
   const file = findFile(path, folders);
   try {
-    // Anyone who can write the file decides what is loaded into the process.
-    const problem = ownershipProblem(file);
-    if (problem !== undefined) return { value: rest, problems: [{ path: [envFileKey], why: `${file}: ${problem}` }] };
-    const { variables, unread } = parseDotenv(readSmall(file));
+    const read = readOwn(file);
+    if (!read.ok) return { value: rest, problems: [{ path: [envFileKey], why: read.reason }] };
+    const { variables, unread } = parseDotenv(read.text);
     const key = variableKeys.find((each) => isObject(written[each])) ?? variableKeys[0];
     const own = isObject(written[key]) ? written[key] : {};
     const notes: ConfigNote[] = unread.map((line) => ({
@@ -92,7 +91,10 @@ export function withFileValues(written: unknown, folders: readonly string[]): Wi
       }
       const file = findFile(named, folders);
       try {
-        return readSmall(file).trim();
+        const read = readOwn(file);
+        if (read.ok) return read.text.trim();
+        problems.push({ path, why: read.reason });
+        return form;
       } catch (error) {
         problems.push({
           path,
@@ -104,12 +106,18 @@ export function withFileValues(written: unknown, folders: readonly string[]): Wi
   return { value: walk(written, []), problems };
 }
 
-function readSmall(file: string): string {
+type OwnFile = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
+
+/** The text of a small file that only the user can change. Throws if it cannot be read. */
+function readOwn(file: string): OwnFile {
+  // Anyone who can write the file decides what is loaded into the process, or sent to a server.
+  const problem = ownershipProblem(file);
+  if (problem !== undefined) return { ok: false, reason: `${file}: ${problem}` };
   const stats = statSync(file);
   // A pipe or a device would be read without end.
   if (!stats.isFile()) throw new Error('it is not a file');
   if (stats.size > maxBytes) throw new Error(`it is larger than ${maxBytes / 1024} KiB`);
-  return readFileSync(file, 'utf8');
+  return { ok: true, text: readFileSync(file, 'utf8') };
 }
 
 /** What only VS Code can find: its settings, and the results of its commands. */
