@@ -4,7 +4,8 @@
 import type { Server } from '../../engine/server.ts';
 import { createCatalogCache } from '../../gateway/catalog-cache.ts';
 import type { ConfigNote } from '../../gateway/config/decode-upstream.ts';
-import type { GatewayConfig } from '../../gateway/config/gateway-config.ts';
+import { defaultViewName, findView } from '../../gateway/config/defaults.ts';
+import type { GatewayConfig, ViewConfig } from '../../gateway/config/gateway-config.ts';
 import { createGateway, type Gateway, type ServedAs } from '../../gateway/index.ts';
 import type { ExposedView } from '../../gateway/names/index.ts';
 import { PinFileError, Pins } from '../../gateway/pins/index.ts';
@@ -176,9 +177,10 @@ function openPinFile(dataDir: string, audit: AuditLog | undefined, logger: Logge
 }
 
 /** What is served at the endpoint: a single server, or a view. */
-function mainOf({ input, view = '' }: HostOptions, { servers }: GatewayConfig): ServedAs {
-  const [only] = servers;
-  return input.target !== undefined && only !== undefined ? { upstream: only.slug } : { view };
+function mainOf({ input, view }: HostOptions, config: GatewayConfig): ServedAs {
+  const [only] = config.servers;
+  if (input.target !== undefined && only !== undefined) return { upstream: only.slug };
+  return { view: requireView(view, config).name };
 }
 
 /** The address of a server below the endpoint. */
@@ -191,9 +193,12 @@ function serverOf(gateway: Gateway, as: ServedAs): Server {
   return ('view' in as ? gateway.view(as.view) : gateway.single(as.upstream)) as Server;
 }
 
-function requireView(name: string | undefined, config: GatewayConfig): void {
+function requireView(given: string | undefined, config: GatewayConfig): ViewConfig {
+  const name = given ?? defaultViewName;
+  // An empty variable in a command line must not show everything.
+  const view = name === '' ? undefined : findView(config, name);
+  if (view !== undefined) return view;
   const viewNames = config.views.map((each) => each.name);
-  if (name === undefined || viewNames.includes(name)) return;
   throw new UsageError(unknownView(name, viewNames));
 }
 

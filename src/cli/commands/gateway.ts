@@ -75,8 +75,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   await serveGateway({
     files: config,
-    // As in the file, where the view of /mcp is called so.
-    ...(view === undefined || view === 'default' ? {} : { view }),
+    ...(view === undefined ? {} : { view }),
     ...single,
     showSetup: values['show-setup'] === true,
     flags: toFlagValues(withoutOwn(values)),

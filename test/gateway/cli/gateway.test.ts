@@ -96,10 +96,13 @@ test('--view chooses what is served at the endpoint; an unknown view is an error
   });
   // The name of the view of /mcp in the file.
   await using(connectStdio(home, ['--config', config, '--view', 'default']), async (client) => {
-    expect(await toolNames(client)).toContain('notes__add');
+    expect(await toolNames(client)).toEqual(['files__read', 'notes__add']);
   });
-  const { code, stderr } = await home.run(['gateway', '--config', config, '--view', 'onyl'], { env: runtimeOf(home) });
-  expect([code, stderr]).toEqual([2, expect.stringContaining('There is no view "onyl"; the configuration has only')]);
+  for (const name of ['onyl', '']) {
+    const { code, stderr } = await home.run(['gateway', '--config', config, '--view', name], { env: runtimeOf(home) });
+    const why = `There is no view "${name}"; the configuration has only`;
+    expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
+  }
 });
 
 test('the view of the endpoint cannot be removed while it is served, and its tools are those that "tools" lists', async () => {
