@@ -1,11 +1,8 @@
 // Who is notified of a change. As data an audience can be sent to other processes; a function cannot.
 
-import { type Ability, declares } from '../protocol/abilities.ts';
-import { showsApps } from '../protocol/apps.ts';
+import type { Ability } from '../protocol/abilities.ts';
 import type { Principal } from '../protocol/exchange.ts';
-import type { Capabilities } from '../protocol/model.ts';
 import { principalKey } from '../protocol/principal.ts';
-import type { Codec } from '../protocol/revisions/index.ts';
 import type { Caller } from './caller.ts';
 
 /**
@@ -22,11 +19,6 @@ export type AudienceTest = (principal: Principal | undefined, session?: Caller['
 export interface NotifiedClient extends Caller {
   /** See `Context.can`. */
   can(ability: Ability | 'ui'): boolean;
-}
-
-/** What a client has declared, as far as its revision has it. */
-export function supports(codec: Codec, capabilities: Capabilities, ability: Ability | 'ui'): boolean {
-  return ability === 'ui' ? showsApps(capabilities) : codec.supports(ability) && declares(capabilities, ability);
 }
 
 /** The keys of the callers; undefined for a function. */

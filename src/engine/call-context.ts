@@ -1,7 +1,6 @@
 // The Context of a handler, backed by its Call. Once the call is settled, methods do nothing.
 
-import { type Ability, declares } from '../protocol/abilities.ts';
-import { showsApps } from '../protocol/apps.ts';
+import type { Ability } from '../protocol/abilities.ts';
 import type { Peer, Principal } from '../protocol/exchange.ts';
 import { notificationText } from '../protocol/json-rpc.ts';
 import {
@@ -19,6 +18,7 @@ import {
   type TraceContext,
 } from '../protocol/model.ts';
 import type { InferOutput, SchemaInput } from '../schema/index.ts';
+import { supports } from './client-support.ts';
 import type { Context, InputRequestOptions, SessionClient, SessionView } from './context.ts';
 import type { Call } from './contract.ts';
 import {
@@ -166,9 +166,10 @@ export class CallContext implements Context {
   can(ability: Ability | 'ui'): boolean {
     const call = this.#call;
     if (ability === 'elicitation.form' && call.task?.modelAnswers === true) return true;
-    if (ability === 'ui') return showsApps(call.capabilities);
-    if (!call.codec.supports(ability) || !declares(call.capabilities, ability)) return false;
-    return call.codec.inputRequests === 'retry' || call.outlet.duplex || call.task?.id !== undefined;
+    if (!supports(call, ability)) return false;
+    return (
+      ability === 'ui' || call.codec.inputRequests === 'retry' || call.outlet.duplex || call.task?.id !== undefined
+    );
   }
 
   elicit<const S extends SchemaInput>(

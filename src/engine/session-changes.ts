@@ -3,8 +3,8 @@
 import type { Ability } from '../protocol/abilities.ts';
 import { callerKey } from '../protocol/caller-budget.ts';
 import type { Peer, Principal } from '../protocol/exchange.ts';
-import { supports } from './audience.ts';
 import { type AnnouncedChange, type ChangeListener, listKinds } from './changes.ts';
+import { supports } from './client-support.ts';
 import type { CallServer } from './contract.ts';
 import type { Session } from './session.ts';
 
@@ -44,7 +44,7 @@ export class SessionChanges implements ChangeListener {
   }
 
   can(ability: Ability | 'ui'): boolean {
-    return supports(this.#session.codec, this.#session.capabilities, ability);
+    return supports(this.#session, ability);
   }
 
   add(uri: string): void {

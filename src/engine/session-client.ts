@@ -1,7 +1,8 @@
 // The client of a session outside of its calls: requests and notifications on the stream or pipe that belongs to no request.
 
-import { type Ability, declares } from '../protocol/abilities.ts';
+import type { Ability } from '../protocol/abilities.ts';
 import { notificationText } from '../protocol/json-rpc.ts';
+import { supports } from './client-support.ts';
 import type { SessionClient } from './context.ts';
 import type { InputRequest } from './input-requests/input-request.ts';
 import type { Session } from './session.ts';
@@ -28,8 +29,7 @@ export class ChannelSessionClient implements SessionClient {
   }
 
   can(ability: Ability): boolean {
-    const { codec, capabilities } = this.#session;
-    return codec.inputRequests === 'push' && codec.supports(ability) && declares(capabilities, ability);
+    return this.#session.codec.inputRequests === 'push' && supports(this.#session, ability);
   }
 
   async requestInput(request: InputRequest, signal: AbortSignal): Promise<unknown> {

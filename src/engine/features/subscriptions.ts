@@ -5,8 +5,8 @@ import { callerKey } from '../../protocol/caller-budget.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import type { Principal } from '../../protocol/exchange.ts';
 import { metaKeys } from '../../protocol/meta.ts';
-import { supports } from '../audience.ts';
 import { type AnnouncedChange, type ChangeListener, type ListKind, listKinds } from '../changes.ts';
+import { supports } from '../client-support.ts';
 import { type Call, type Feature, stillOpen } from '../contract.ts';
 import type { ResourceFollower } from '../ports.ts';
 import { isThenable } from '../run-call.ts';
@@ -134,7 +134,7 @@ class ListenSubscription implements ChangeListener {
   }
 
   can(ability: Ability | 'ui'): boolean {
-    return supports(this.#call.codec, this.#call.capabilities, ability);
+    return supports(this.#call, ability);
   }
 
   get #lists(): readonly ListKind[] {

@@ -3,6 +3,7 @@
 
 import { type Ability, declares } from '../../protocol/abilities.ts';
 import { encodeForm, encodeSampling, encodeUrl } from '../../protocol/revisions/input-requests.ts';
+import { supports } from '../client-support.ts';
 import type { Call, KeyedInputRequest } from '../contract.ts';
 import type { InputRequest } from './input-request.ts';
 import { InputRequestError } from './input-request-error.ts';
@@ -61,8 +62,7 @@ export function supportedRequests(call: Call, requests: readonly KeyedInputReque
 
 /** Whether an input request is optional and the client does not support it. */
 export function isSkipped(call: Call, request: InputRequest): boolean {
-  const ability = abilityOf(request);
-  return request.optional === true && !(call.codec.supports(ability) && declares(call.capabilities, ability));
+  return request.optional === true && !supports(call, abilityOf(request));
 }
 
 /** The params of an input request, encoded for the revision of the call. */

@@ -1,13 +1,13 @@
 // How a call of a tool runs: as a task, as a possible task, or while its client waits. The tool, the revision and what the client
 // declared decide it.
 
-import { declares } from '../../protocol/abilities.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import { declaresTasks } from '../../protocol/revisions/index.ts';
 import { requiredForTasks } from '../../protocol/revisions/tasks.ts';
 import type { ToolEntry } from '../catalog-entry.ts';
+import { supports } from '../client-support.ts';
 import type { Call } from '../contract.ts';
 import { toolFailure } from '../features/tool-outcome.ts';
 import { InlineRun } from './inline-run.ts';
@@ -34,7 +34,7 @@ export function admit(host: RunHost, options: TasksOptions, call: Call, entry: T
     const { start, dedupe, inline } = entry.task;
     // Without a task, these cannot run, or could run twice.
     const isTask = start === 'external' || dedupe !== undefined || !inline;
-    const modelAnswers = modelsAnswer(options) && !canAskUser(call);
+    const modelAnswers = modelsAnswer(options) && !supports(call, 'elicitation.form');
     call.task = new TaskRun(host, call, entry, isTask ? 'now' : 'later', { facade: { afterMs, modelAnswers } });
     return undefined;
   }
@@ -49,10 +49,6 @@ export function admit(host: RunHost, options: TasksOptions, call: Call, entry: T
   }
   call.task = new InlineRun(call);
   return undefined;
-}
-
-function canAskUser({ codec, capabilities }: Call): boolean {
-  return codec.supports('elicitation.form') && declares(capabilities, 'elicitation.form');
 }
 
 /** The time that a client wants its task to be stored. */
