@@ -2,7 +2,8 @@
 
 import { getEventListeners } from 'node:events';
 import { afterEach, expect, test } from 'vitest';
-import { createServer, type Server } from '../../src/index.ts';
+import { createMemoryTaskStore } from '../../src/engine/tasks/memory-store.ts';
+import { createServer, elicit, type Server } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
 import { TestClient } from '../support/test-client.ts';
 
@@ -10,16 +11,17 @@ const closers = useClosers(afterEach);
 const canElicit = { elicitation: { form: {} } };
 const form = { type: 'object', properties: { name: { type: 'string' } } } as const;
 
+const outcomeOf = (asked: Promise<unknown>): Promise<string> =>
+  asked.then(
+    () => 'answered',
+    (error: { code: string }) => error.code,
+  );
+
 /** A tool that cancels its input request when the test says so, or at once. */
 function cancelling(task?: { readonly support: 'required' }) {
   const stop = new AbortController();
   const server = createServer({ name: 'cancelling', version: '1.0.0', logger: false });
   closers.push(() => server.close());
-  const outcomeOf = (asked: Promise<unknown>): Promise<string> =>
-    asked.then(
-      () => 'answered',
-      (error: { code: string }) => error.code,
-    );
   server.tool('ask', {
     ...(task && { task }),
     run: async (_args, ctx) => outcomeOf(ctx.elicit('Name?', form, { signal: stop.signal })),
@@ -95,4 +97,35 @@ test('an input request of a task of 2026-07-28 is not shown any more', async () 
   const ended = await get();
   expect(ended.result.inputRequests).toBeUndefined();
   expect(ended.result.result.content[0].text).toBe('cancelled');
+});
+
+test('a handler of a task that runs again sees that its input request was cancelled, not that it had no response in time', async () => {
+  const store = createMemoryTaskStore();
+  const tasks = { store, limits: { suspendAfterMs: 10 } };
+  const server = createServer({ name: 'replayed', version: '1.0.0', logger: false, tasks });
+  closers.push(() => server.close());
+  const seen: string[] = [];
+  server.tool('ask', {
+    task: { support: 'required', recover: 'replay' },
+    run: async (_args, ctx) => {
+      const stop = new AbortController();
+      const asked = ctx.requestInput('first', elicit('First?', form), { signal: stop.signal });
+      setTimeout(() => stop.abort(), 1);
+      seen.push(await outcomeOf(asked));
+      // The handler is dropped while it waits for this one.
+      const { action } = await ctx.requestInput('second', elicit('Second?', form));
+      return action;
+    },
+  });
+  const client = new TestClient(server);
+  const can = { ...canElicit, extensions: { 'io.modelcontextprotocol/tasks': {} } };
+  const { result } = await client.stateless('tools/call', { name: 'ask' }, can);
+  const { taskId } = result;
+  const get = async () => (await client.stateless('tasks/get', { taskId }, can)).result;
+  await expect.poll(async () => (await store.read(taskId))?.phase).toBe('suspended');
+  expect(Object.keys((await get()).inputRequests)).toEqual(['second']);
+  const inputResponses = { second: { action: 'decline' } };
+  await client.stateless('tasks/update', { taskId, inputResponses }, can);
+  await expect.poll(async () => (await get()).status).toBe('completed');
+  expect(seen).toEqual(['cancelled', 'cancelled']);
 });

@@ -34,16 +34,19 @@ function applyChange(record: TaskRecord, change: TaskChange, nowMs: number): Tas
         },
         nowMs,
       );
-    case 'withdraw-inputs':
+    case 'withdraw-inputs': {
+      const { keys, cancelled } = change;
+      const withdrawn = { withdrawn: true as const, ...(cancelled && { cancelled }) };
       return wakeIfAnswered(
         {
           ...record,
           inputs: record.inputs.map((input) =>
-            change.keys.includes(input.key) && isOpen(input) ? { ...input, withdrawn: true as const } : input,
+            keys.includes(input.key) && isOpen(input) ? { ...input, ...withdrawn } : input,
           ),
         },
         nowMs,
       );
+    }
     case 'start-step':
       return { ...record, steps: [...record.steps, { key: change.key, state: 'started' }] };
     case 'finish-step': {

@@ -31,8 +31,10 @@ export interface TaskInput {
   /** `response` is what the handler gets, in the form of a journal: it was answered before the task existed. */
   readonly decoded?: true;
   readonly answeredAtMs?: number;
-  /** No longer needed: the task was cancelled, or the deadline of the request has passed. */
+  /** No longer needed: the task or the request was cancelled, or the deadline of the request has passed. */
   readonly withdrawn?: true;
+  /** The handler cancelled it: one that runs again sees the same. */
+  readonly cancelled?: true;
 }
 
 export interface TaskStep {
@@ -111,7 +113,8 @@ export interface TaskRecord {
 export type TaskChange =
   | { readonly type: 'request-input'; readonly inputs: readonly TaskInput[] }
   | { readonly type: 'answer-input'; readonly key: string; readonly response: Json }
-  | { readonly type: 'withdraw-inputs'; readonly keys: readonly string[] }
+  /** `cancelled`: by the handler. */
+  | { readonly type: 'withdraw-inputs'; readonly keys: readonly string[]; readonly cancelled?: true }
   | { readonly type: 'start-step'; readonly key: string }
   | { readonly type: 'finish-step'; readonly key: string; readonly value: Json }
   | { readonly type: 'set-message'; readonly message: string }
