@@ -70,3 +70,15 @@ test('the file of another client has its own forms: variables of Codex, HTTP+SSE
   writeFileSync(gemini, JSON.stringify({ mcpServers: { one: entry } }), { mode: 0o600 });
   expect(await findTarget('one', gemini)).toMatchObject({ target: { type: 'sse', headers: { A: 't' } } });
 });
+
+test('in the file of Claude Code, the server of this folder comes first, and others can be named', async () => {
+  const file = join(temporaryFolder(), '.claude.json');
+  const entry = (url: string): object => ({ mcpServers: { one: { type: 'http', url } } });
+  const projects = {
+    '/elsewhere': { mcpServers: { two: { type: 'http', url: 'https://two.example/mcp' } } },
+    [process.cwd()]: entry('https://here.example/mcp'),
+  };
+  writeFileSync(file, JSON.stringify({ projects, ...entry('https://user.example/mcp') }), { mode: 0o600 });
+  expect(await findTarget('one', file)).toMatchObject({ target: { url: 'https://here.example/mcp' } });
+  expect(await findTarget('two', file)).toMatchObject({ target: { url: 'https://two.example/mcp' } });
+});

@@ -3,11 +3,11 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { delimiter, extname, isAbsolute, join, resolve } from 'node:path';
 import type { ServerEntry } from '../client/index.ts';
-import { isMooringConfig, readConfig, sectionNames, sectionsOf } from './clients/server-config.ts';
+import { isMooringConfig, readConfig, sectionNames, sectionsOf, serversIn } from './clients/server-config.ts';
 import { resolveSettings } from './config/resolve.ts';
 import { terminalOf } from './gateway/ask-input.ts';
 import { Inputs } from './gateway/inputs.ts';
-import { readServer, serversForThisFolder } from './gateway/read-files.ts';
+import { readServer } from './gateway/read-files.ts';
 import { openStoredValues } from './gateway/stored-values.ts';
 import { profiles } from './profiles/index.ts';
 import { nearest } from './text/nearest.ts';
@@ -106,7 +106,7 @@ async function serversOfOtherClient(file: string): Promise<Servers | undefined> 
   if (sectionsOf(data).length === 0) {
     throw new UsageError(`${file} has no servers: none of ${sectionNames.join(', ')} is in it`);
   }
-  return Object.fromEntries(serversForThisFolder(data).map(({ name, written }) => [name, written]));
+  return Object.fromEntries(serversIn(data).map(({ name, written }) => [name, written]));
 }
 
 /** Programs that run a server and are none themselves. */

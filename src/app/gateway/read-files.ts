@@ -121,8 +121,10 @@ async function readOne(
 export async function readServer(file: string, name: string, inputs: Inputs): Promise<ServerEntry> {
   const wrong: string[] = [];
   const opened = await openFile(file, wrong);
-  const server = opened?.servers.find((each) => each.name === name);
-  if (opened === undefined || server === undefined) throw new UsageError(wrong.join('\n'));
+  if (opened === undefined) throw new UsageError(wrong.join('\n'));
+  // Those of other projects of Claude Code, too: it was named.
+  const server = [...opened.servers, ...serversIn(opened.data)].find((each) => each.name === name);
+  if (server === undefined) throw new UsageError(`${file} has no server ${JSON.stringify(name)}`);
   const sources = sourcesOf(opened, { env: process.env, inputs, notes: [] });
   const { written, problems } = await completeServer(server, sources);
   wrong.push(...problems.map((each) => describeProblem(opened.place, server, each)));
@@ -186,7 +188,7 @@ function noteOnDuplicate(name: string, file: string): ConfigNote {
 }
 
 /** Claude Code keeps the servers of all projects in the user's file. Those for this folder come before the user's of that name. */
-export function serversForThisFolder(data: unknown): WrittenServer[] {
+function serversForThisFolder(data: unknown): WrittenServer[] {
   const isOfProject = ({ section }: WrittenServer): boolean => section[0] === 'projects';
   const found = serversIn(data).filter((each) => !isOfProject(each) || each.section[1] === process.cwd());
   const own = found.filter(isOfProject);
