@@ -63,6 +63,18 @@ function callWithoutReading({ port }: HttpServer, name: string, args: object, re
   return socket;
 }
 
+/** Reads everything, and returns how much it was. */
+function bytesOf(socket: Socket): Promise<number> {
+  let bytes = 0;
+  socket.on('data', (chunk) => {
+    bytes += chunk.length;
+    // The end of a complete response; the connection stays open.
+    if (chunk.toString('latin1').endsWith('\r\n0\r\n\r\n')) socket.destroy();
+  });
+  socket.resume();
+  return new Promise((resolve) => socket.once('close', () => resolve(bytes)));
+}
+
 /** Calls until `isOver`, at least 20 times; returns the longest time that a call took. */
 async function callUntil(client: Client, isOver: () => boolean): Promise<number> {
   let longestMs = 0;
@@ -115,6 +127,20 @@ test('many large results that are not read do not fill the memory, and do not de
   });
   // 600 MiB were requested. What callers may leave unread is limited, and calls beyond that are not sent.
   expect(growth).toBeLessThan(350);
+});
+
+test('large results on event streams that are not read do not fill the memory either', async () => {
+  const { http, gateway } = await start();
+  const inFlight = () => gateway.status()[0]?.inFlight;
+  // The first progress makes each response a stream, and all calls begin before the first of them ends.
+  const args = { bytes: 8 * MiB, delayMs: 500 };
+  const sockets = Array.from({ length: 40 }, () => callWithoutReading(http, 'late', args));
+  await expect.poll(inFlight, { interval: 10 }).toBe(40);
+  await expect.poll(inFlight, { timeout: 50_000 }).toBe(0);
+  // 320 MiB were requested. A caller may leave 64 MiB unread, besides what the system buffers.
+  const complete = (await Promise.all(sockets.map(bytesOf))).filter((bytes) => bytes > args.bytes).length;
+  expect(complete).toBeGreaterThan(5);
+  expect(complete).toBeLessThan(25);
 });
 
 test('progress that is not read does not fill the memory, and does not delay another client', async () => {

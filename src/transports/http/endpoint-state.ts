@@ -39,7 +39,7 @@ export class EndpointState {
     this.requests = new CallerBudget(limits.maxInFlight, limits.maxInFlightPerCaller);
     this.streams = new CallerBudget(limits.maxStreams, limits.maxStreamsPerCaller);
     this.buffered = new BufferedBytes(limits);
-    this.heartbeat = new Heartbeat(limits, this.streams, this.buffered, logger);
+    this.heartbeat = new Heartbeat(limits, this.streams, this.buffered, this.turns, logger);
   }
 
   /** The limits for all callers together are reached. */

@@ -9,6 +9,11 @@ const tool = (name) => ({ name, inputSchema: { type: 'object' } });
 const calls = {
   quick: () => text(process.pid),
   big: ({ bytes }) => text('x'.repeat(bytes)),
+  async late({ bytes, delayMs }, progressToken) {
+    await write(encode({ method: 'notifications/progress', params: { progressToken, progress: 1 } }));
+    await new Promise((resolve) => setTimeout(resolve, delayMs));
+    return text('x'.repeat(bytes));
+  },
   // Waits for its reader, as any program with back-pressure does.
   async chatty({ count, bytes }, progressToken) {
     const message = 'x'.repeat(bytes);

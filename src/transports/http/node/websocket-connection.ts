@@ -245,7 +245,8 @@ export class WebSocketConnection implements Outlet {
     const { maxQueuedBytes } = this.#endpoint.limits;
     if (text.length > smallResponse) this.#endpoint.state.turns.spent(text.length);
     // One response may be larger than the limit; only what is buffered before it counts.
-    if (bufferedAmount > maxBytes || (bufferedAmount > freeBytes && this.#isOverfull)) {
+    const isMuch = bufferedAmount > freeBytes || text.length > freeBytes;
+    if (bufferedAmount > maxBytes || (isMuch && this.#isOverfull)) {
       this.#cutOff('The client does not read');
       return false;
     }

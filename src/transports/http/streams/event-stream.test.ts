@@ -3,7 +3,8 @@ import { CallerBudget } from '../../../protocol/caller-budget.ts';
 import { silentLogger } from '../../../protocol/logger.ts';
 import { BufferedBytes } from '../buffered-bytes.ts';
 import type { ByteSink } from '../exchange.ts';
-import { defaultHttpLimits } from '../limits.ts';
+import { FairTurns } from '../fair-turns.ts';
+import { defaultHttpLimits, type HttpLimits } from '../limits.ts';
 import { EventStream, eventText, Heartbeat } from './event-stream.ts';
 
 class FakeSink implements ByteSink {
@@ -32,10 +33,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function open(maxQueuedBytes = 1000, expiresAtMs?: number) {
+function heartbeat(maxQueuedBytes: number, more: Partial<HttpLimits> = {}): Heartbeat {
+  const limits = { ...defaultHttpLimits, heartbeatMs: 1000, maxQueuedBytes, ...more };
+  const buffered = new BufferedBytes(limits);
+  return new Heartbeat(limits, new CallerBudget(100, 100), buffered, new FairTurns(), silentLogger);
+}
+
+function open(maxQueuedBytes = 1000, expiresAtMs?: number, beat = heartbeat(maxQueuedBytes)) {
   const sink = new FakeSink();
-  const limits = { ...defaultHttpLimits, heartbeatMs: 1000, maxQueuedBytes };
-  const beat = new Heartbeat(limits, new CallerBudget(100, 100), new BufferedBytes(limits), silentLogger);
   const principal = expiresAtMs === undefined ? undefined : { id: 'ada', expiresAtMs };
   return { sink, beat, stream: new EventStream(sink, beat, { principal, address: undefined }) };
 }
@@ -92,6 +97,15 @@ test('one message may be larger than the limit', () => {
   sink.reads = false;
   expect(stream.write('x'.repeat(5000))).toBe(true);
   expect(sink.state).toBe('open');
+});
+
+test('large messages on many streams that are not read count together, from the moment they are written', () => {
+  const beat = heartbeat(1000, { maxBufferedBytesPerCaller: 10_000 });
+  const streams = Array.from({ length: 10 }, () => open(1000, undefined, beat));
+  for (const { sink } of streams) sink.reads = false;
+  // Twice the share of a caller, as responses to calls that were started while there was space may exceed it.
+  expect(streams.map(({ stream }) => stream.write('x'.repeat(5000)))).toEqual(streams.map((_, n) => n < 4));
+  expect(beat.dropped).toBe(6);
 });
 
 test('a reader that reads nothing for several heartbeats is disconnected, one that reads a little is not', () => {

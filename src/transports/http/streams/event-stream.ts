@@ -7,6 +7,7 @@ import type { Logger } from '../../../protocol/logger.ts';
 import type { Principal } from '../../../protocol/principal.ts';
 import type { BufferedBytes, HeldBytes } from '../buffered-bytes.ts';
 import type { AdmittedRequest, ByteSink, HeaderList, HttpExchange } from '../exchange.ts';
+import { type FairTurns, smallResponse } from '../fair-turns.ts';
 import type { HttpLimits } from '../limits.ts';
 import { DelayedSink } from './delayed-sink.ts';
 
@@ -108,19 +109,29 @@ export class EventStream implements StreamConnection {
     this.#written += text.length;
     const { queued } = this.#sink;
     const { freeBytes } = this.#heartbeat;
-    if ((queued > freeBytes || text.length > freeBytes) && !this.#mayQueue(queued)) {
+    if (queued > freeBytes || text.length > freeBytes) return this.#writeMuch(text, queued);
+    this.#sink.write(text);
+    return true;
+  }
+
+  /** Writes a large text, or one for a reader that has much unread. */
+  #writeMuch(text: string, queued: number): boolean {
+    if (!this.#mayQueue(queued)) {
       this.drop();
       return false;
     }
+    if (text.length > smallResponse) this.#heartbeat.turns.spent(text.length);
     this.#sink.write(text);
+    this.#countUnread();
     return true;
   }
 
   /** Whether more may be written for a reader that has this much unread. */
   #mayQueue(queued: number): boolean {
-    const { maxQueuedBytes, freeBytes, buffered } = this.#heartbeat;
+    const { maxQueuedBytes, buffered } = this.#heartbeat;
     if (queued > maxQueuedBytes * maxTurnFactor) return false;
-    if (queued > freeBytes && buffered.isOverfull(this.caller)) return false;
+    // Also if this stream has nothing unread: hundreds of streams may get one large result each.
+    if (buffered.isOverfull(this.caller)) return false;
     // What is written in one turn leaves at its end, so only what is queued after that was not read.
     if (queued > maxQueuedBytes) this.#tooMuch = true;
     this.#heartbeat.watch(this);
@@ -130,15 +141,20 @@ export class EventStream implements StreamConnection {
   /** Counts what is unread. False once the reader is not slow any more. */
   checkBacklog(): boolean {
     if (!this.#open) return false;
-    const { queued } = this.#sink;
-    const { maxQueuedBytes, freeBytes } = this.#heartbeat;
-    if (this.#tooMuch && queued > maxQueuedBytes) {
+    if (this.#tooMuch && this.#sink.queued > this.#heartbeat.maxQueuedBytes) {
       this.drop();
       return false;
     }
     this.#tooMuch = false;
-    this.#held.set(queued > freeBytes ? queued : 0);
-    return queued > freeBytes;
+    return this.#countUnread();
+  }
+
+  /** False if it is not worth counting. */
+  #countUnread(): boolean {
+    const { queued } = this.#sink;
+    const isMuch = queued > this.#heartbeat.freeBytes;
+    this.#held.set(isMuch ? queued : 0);
+    return isMuch;
   }
 
   /** Sends a comment if nothing else was sent, or disconnects a reader that reads nothing. */
@@ -212,6 +228,7 @@ export class Heartbeat {
   readonly maxQueuedBytes: number;
   readonly freeBytes: number;
   readonly buffered: BufferedBytes;
+  readonly turns: FairTurns;
   readonly logger: Logger;
   /** Streams whose readers are slow. */
   readonly #slow = new Set<EventStream>();
@@ -221,12 +238,13 @@ export class Heartbeat {
   dropped = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  constructor(limits: HttpLimits, budget: CallerBudget, buffered: BufferedBytes, logger: Logger) {
+  constructor(limits: HttpLimits, budget: CallerBudget, buffered: BufferedBytes, turns: FairTurns, logger: Logger) {
     this.#intervalMs = limits.heartbeatMs;
     this.maxQueuedBytes = limits.maxQueuedBytes;
     this.freeBytes = Math.min(maxFreeBytes, limits.maxQueuedBytes);
     this.#budget = budget;
     this.buffered = buffered;
+    this.turns = turns;
     this.logger = logger;
   }
 
