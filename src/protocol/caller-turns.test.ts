@@ -50,3 +50,21 @@ test('work that was cancelled while waiting is not started', async () => {
   await end('a3');
   expect(await third).toBe('a3');
 });
+
+test('after long work the next of the same caller waits for a turn of the event loop, also if it is requested later', async () => {
+  const turns = new CallerTurns(8, 1);
+  const log: string[] = [];
+  const block = (name: string): Promise<void> =>
+    turns.run('mallory', never, async () => {
+      log.push(name);
+      const until = performance.now() + 10;
+      while (performance.now() < until);
+    });
+  await block('first');
+  const rest = [block('second'), block('third')];
+  setImmediate(() => log.push('others'));
+  expect(log).toEqual(['first']);
+  await Promise.all(rest);
+  expect(log.slice(0, 2)).toEqual(['first', 'others']);
+  expect(log.slice(2)).toEqual(['second', 'third']);
+});

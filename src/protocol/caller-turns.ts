@@ -2,6 +2,8 @@
 // running. The rest waits in order, and a caller with much waiting work does not block others.
 
 import { CallerBudget } from './caller-budget.ts';
+import { monotonicMs } from './clock.ts';
+import { nextSlice, sliceMs } from './slices.ts';
 
 interface Waiting {
   readonly caller: string;
@@ -20,12 +22,21 @@ export class CallerTurns {
   async run<T>(caller: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     if (this.#running.isFull(caller)) await this.#turnOf(caller, signal);
     else this.#running.charge(caller);
+    const startMs = monotonicMs();
     try {
       return await work();
     } finally {
-      this.#running.release(caller);
-      this.#startNext();
+      const end = (): void => this.#end(caller);
+      // After long work the next of this caller waits for a later turn of the event loop, also if it is requested now:
+      // requests on many connections may arrive in one turn.
+      if (monotonicMs() - startMs < sliceMs / 2) end();
+      else void nextSlice().then(end);
     }
+  }
+
+  #end(caller: string): void {
+    this.#running.release(caller);
+    this.#startNext();
   }
 
   /** Resolves once the work is charged to the caller's share. */
@@ -39,7 +50,8 @@ export class CallerTurns {
         signal.removeEventListener('abort', stop);
         this.#waiting.delete(waiting);
         this.#running.charge(caller);
-        resolve();
+        // In a turn of the event loop of its own: work that awaits nothing would otherwise run as one block.
+        void nextSlice().then(resolve);
       };
       const waiting: Waiting = { caller, start };
       if (signal.aborted) return stop();

@@ -53,6 +53,13 @@ describe('work in slices', () => {
     expect(stop()).toBeGreaterThan(25);
   });
 
+  test('leaves time between the slices, in which the event loop turns often', async () => {
+    const works = Array.from({ length: 10 }, () => inSlices([1, 2, 3], () => busy(11)));
+    const stop = countTurns();
+    await Promise.all(works);
+    expect(stop()).toBeGreaterThan(100);
+  });
+
   test('that fails rejects, and does not affect other work', async () => {
     const failing = inSlices([1, 2, 3], (each) => {
       busy(11);

@@ -23,11 +23,34 @@ function schedule(): void {
   scheduled = true;
   // setImmediate adds no delay; a timer of 0 ms waits for at least 1 ms.
   const { setImmediate: soon = setTimeout } = globalThis as { setImmediate?: (run: () => void) => unknown };
+  let startMs = 0;
   soon(() => {
-    scheduled = false;
+    startMs = monotonicMs();
     waiting.shift()?.();
-    if (waiting.length > 0) schedule();
   });
+  // In the same turn, when the slice is over.
+  soon(() => {
+    if (waiting.length === 0) scheduled = false;
+    else pauseAfter(monotonicMs() - startMs, scheduleNext);
+  });
+}
+
+function scheduleNext(): void {
+  scheduled = false;
+  schedule();
+}
+
+/** Work that took less is not followed by a pause. */
+const shortMs = 5;
+const maxPauseMs = 20;
+
+/**
+ * Calls `run` after a pause of a quarter of the time that the work before it took. Node.js accepts one connection per turn of
+ * the event loop: if all turns were filled with work, a new client would wait for one slice per connection before its own.
+ */
+export function pauseAfter(tookMs: number, run: () => void): void {
+  if (tookMs < shortMs) run();
+  else setTimeout(run, Math.min(tookMs / 4, maxPauseMs));
 }
 
 /**

@@ -33,7 +33,8 @@ const ownerOf = (ctx: Context): string => principalKey(ctx.principal);
  */
 const listing = new CallerTurns(8, 1);
 
-const listNotes = (open: NotesOptions['open'], ctx: Context, query: NoteQuery): Promise<NoteList> =>
+/** Lists notes when it is the turn of the caller. */
+export const listNotes = (open: NotesOptions['open'], ctx: Context, query: NoteQuery): Promise<NoteList> =>
   listing.run(callerKey(ctx), ctx.signal, async () => (await open()).list(ownerOf(ctx), query));
 
 export interface NotesOptions {

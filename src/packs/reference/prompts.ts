@@ -1,8 +1,7 @@
 // The prompts: a greeting, and a summary of the notes.
 
-import { principalKey } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import type { NotesOptions } from './notes.ts';
+import { listNotes, type NotesOptions } from './notes.ts';
 import type { Note } from './store.ts';
 
 const styles = ['formal', 'casual'];
@@ -35,8 +34,7 @@ export function installSummary(server: Server, { open }: NotesOptions): void {
     description: 'Summarize the stored notes',
     args: { tag: { description: 'Only notes with this tag', required: false } },
     get: async ({ tag }, ctx) => {
-      const store = await open();
-      const { json, count, total } = await store.list(principalKey(ctx.principal), {
+      const { json, count, total } = await listNotes(open, ctx, {
         limit: maxSummarized,
         maxCharacters: maxSummaryCharacters,
         ...(tag === undefined ? {} : { tags: [tag] }),

@@ -2,11 +2,17 @@
 // caller with hundreds of them would delay all others. So once many bytes have been sent in a turn, requests wait for the
 // next turn, in which callers are served alternately. Small responses are not counted.
 
+import { monotonicMs } from '../../protocol/clock.ts';
+import { pauseAfter } from '../../protocol/slices.ts';
+
 /** How much may be sent in one turn before the rest waits. */
 const maxTurnBytes = 1024 * 1024;
 
 /** How many requests that waited are served in one turn. */
 const maxTurnRequests = 100;
+
+/** How long they may take together before the rest waits. */
+const maxTurnMs = 10;
 
 /** Responses up to this length are not counted. */
 export const smallResponse = 128 * 1024;
@@ -57,19 +63,23 @@ export class FairTurns {
     setImmediate(() => this.#startTurn());
   }
 
-  /** Serves one request whatever it costs, and more of them only while little was sent. */
+  /** Serves one request whatever it costs, and more of them only while little was sent, and soon. */
   #startTurn(): void {
     this.#scheduled = false;
     this.#bytes = 0;
+    const startMs = monotonicMs();
+    const until = startMs + maxTurnMs;
     this.#serveNext();
     // Each in a callback of its own: promises settle in between. In one loop all would have their results in memory at
     // the same time, before the first of them is sent and counted.
     for (let n = Math.min(this.#requests, maxTurnRequests); n > 0; n--) {
       setImmediate(() => {
-        if (this.#bytes <= maxTurnBytes) this.#serveNext();
+        if (this.#bytes <= maxTurnBytes && monotonicMs() < until) this.#serveNext();
       });
     }
-    if (this.#requests > 0) this.#schedule();
+    if (this.#requests === 0) return;
+    this.#scheduled = true;
+    setImmediate(() => pauseAfter(monotonicMs() - startMs, () => this.#startTurn()));
   }
 
   #serveNext(): void {

@@ -1,6 +1,7 @@
 // HTTP+SSE, the older transport: GET opens a stream and sends the address to POST to; every response is sent on the
 // stream. The connection is the session. Only handshake revisions are served.
 
+import { callerKey } from '../../protocol/caller-budget.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Outlet, Peer, SessionChannel, SessionControl, SessionHost } from '../../protocol/exchange.ts';
 import { isObject, isRequestId, parseMessage } from '../../protocol/json-rpc.ts';
@@ -75,8 +76,7 @@ export class LegacySse {
       const error = wireErrors.transport('Bad Request: sessionId is missing; open the event stream first');
       return this.#errors.sendError(exchange, 400, error);
     }
-    const receive = this.#receiverOf(id, exchange);
-    if (receive === undefined) return this.#errors.unknownSession(exchange);
+    if (this.#receiverOf(id, exchange) === undefined) return this.#errors.unknownSession(exchange);
     const encoding = exchange.get('content-encoding');
     if (encoding !== undefined && encoding !== 'identity') return this.#errors.unsupportedEncoding(exchange, encoding);
     if (!isJson(exchange.get('content-type'))) return this.#errors.notJson(exchange);
@@ -85,10 +85,21 @@ export class LegacySse {
       if (typeof body !== 'string') return this.#errors.unreadable(exchange, body, maxBodyBytes);
       const message = parseMessage(body, this.#host.limits);
       if (message instanceof WireError) return this.#errors.sendError(exchange, 400, message);
-      const exceeded = this.#state.exceededLimit(exchange, message);
-      if (exceeded !== undefined) return this.#errors.limitExceeded(exchange, exceeded);
-      receive(message, body);
+      const { turns } = this.#state;
+      const caller = callerKey(exchange);
+      const admit = (): void => this.#admit(id, exchange, message, body);
+      if (!turns.busy || !turns.mustWait(caller)) return admit();
+      exchange.onGone(turns.wait(caller, () => this.#errors.catchError(exchange, admit)));
     });
+  }
+
+  #admit(id: string, exchange: HttpExchange, message: unknown, body: string): void {
+    const exceeded = this.#state.exceededLimit(exchange, message);
+    if (exceeded !== undefined) return this.#errors.limitExceeded(exchange, exceeded);
+    // The connection may have ended since.
+    const receive = this.#receiverOf(id, exchange);
+    if (receive === undefined) this.#errors.unknownSession(exchange);
+    else receive(message, body);
   }
 
   /** What takes the message of a POST: the connection here, or the process that has it. Undefined: there is none. */

@@ -151,6 +151,15 @@ export class ErrorResponses {
     if (work instanceof Promise) work.catch((error: unknown) => this.failed(exchange, error));
   }
 
+  /** The same for work that runs in a later turn of the event loop, where an exception would end the process. */
+  catchError(exchange: HttpExchange, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.failed(exchange, error);
+    }
+  }
+
   /** A request that could not be served because of an unexpected error: the client gets a 500, the log gets the cause. */
   failed(exchange: HttpExchange, error: unknown): void {
     const { http } = error instanceof WireError ? error : {};

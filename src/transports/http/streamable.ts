@@ -66,7 +66,7 @@ export class Streamable {
     const post = new Post(exchange, accepts, message, body, this.#host);
     const { turns } = this.#state;
     if (turns.busy && turns.mustWait(post.caller)) {
-      const run = this.#guarded(exchange, () => this.#admit(post));
+      const run = (): void => this.#errors.catchError(exchange, () => this.#admit(post));
       return exchange.onGone(turns.wait(post.caller, run));
     }
     this.#admit(post);
@@ -80,19 +80,10 @@ export class Streamable {
     if (exceeded === 'requests') return this.#errors.limitExceeded(exchange, exceeded);
     // Waits until the caller has read enough of earlier responses.
     const run = (hasRoom: boolean): void =>
-      hasRoom ? this.#serve(post) : this.#errors.limitExceeded(exchange, exceeded);
-    exchange.onGone(this.#state.buffered.whenRoom(post.caller, this.#guarded(exchange, run)));
-  }
-
-  /** Turns what is thrown in a later turn of the event loop into a response too. */
-  #guarded<A extends unknown[]>(exchange: HttpExchange, run: (...args: A) => void): (...args: A) => void {
-    return (...args) => {
-      try {
-        run(...args);
-      } catch (error) {
-        this.#errors.failed(exchange, error);
-      }
-    };
+      hasRoom
+        ? this.#errors.catchError(exchange, () => this.#serve(post))
+        : this.#errors.limitExceeded(exchange, exceeded);
+    exchange.onGone(this.#state.buffered.whenRoom(post.caller, run));
   }
 
   #serve(post: Post): void {

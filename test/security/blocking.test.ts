@@ -1,0 +1,103 @@
+// Work that small requests cause: hundreds of them at once, on many connections, in one packet or over HTTP+SSE, neither
+// end the process nor keep another caller waiting. The built program runs with a small heap.
+
+import { afterEach, expect, test, vi } from 'vitest';
+import { deafSocket, peakMemory, postText } from '../support/attacker.ts';
+import { HttpTestClient, modernBody, modernHeaders } from '../support/http-client.ts';
+import { useHome } from '../support/program.ts';
+
+const home = useHome();
+vi.setConfig({ testTimeout: 120_000 });
+/** In MiB; before there were turns, it was above 500 or the process had ended. */
+const maxMemory = 350;
+/** For another caller. It takes a tenth of this on an idle machine, and took up to ten seconds before there were turns. */
+const maxWaitMs = 2_000;
+
+const tokens = { mallory: 'mallory-0123456789abcdef0123456789abcdef', ada: 'ada-0123456789abcdef0123456789abcdef' };
+const mallory = { Authorization: `Bearer ${tokens.mallory}` };
+const ada = { Authorization: `Bearer ${tokens.ada}` };
+
+const open: { destroy(): void }[] = [];
+afterEach(() => {
+  for (const each of open.splice(0)) each.destroy();
+});
+
+async function start(...args: string[]) {
+  const env = { NODE_OPTIONS: '--max-old-space-size=512', MOORING_TOKEN: `${tokens.mallory},${tokens.ada}` };
+  const { url, child } = await home.serve(args, { env });
+  const port = Number(new URL(url).port);
+  const client = new HttpTestClient(port);
+  open.push({ destroy: () => client.close() });
+  return { port, client, peak: () => peakMemory(child.pid) };
+}
+
+interface Attack {
+  readonly port: number;
+  readonly method: string;
+  readonly params: Record<string, unknown>;
+}
+
+async function onManyConnections({ port, method, params }: Attack): Promise<void> {
+  const request = postText(
+    port,
+    { ...modernHeaders(method, params), ...mallory },
+    JSON.stringify(modernBody(method, params)),
+  );
+  const all = await Promise.all(Array.from({ length: 300 }, () => deafSocket(port)));
+  open.push(...all.map(({ socket }) => socket));
+  for (const { socket } of all) socket.write(request);
+}
+
+async function overHttpSse({ port, method, params }: Attack): Promise<void> {
+  const client = new HttpTestClient(port);
+  open.push({ destroy: () => client.close() });
+  const stream = await client.open({
+    method: 'GET',
+    path: '/sse',
+    headers: { Accept: 'text/event-stream', ...mallory },
+  });
+  open.push(stream);
+  const first = await new Promise<string>((resolve) => stream.once('data', (chunk) => resolve(String(chunk))));
+  const path = /data: (\S+)/.exec(first)?.[1] as string;
+  const initialize = { protocolVersion: '2024-11-05', capabilities: {}, clientInfo: { name: 'mallory', version: '1' } };
+  await client.send({
+    path,
+    headers: mallory,
+    body: { jsonrpc: '2.0', id: 'i', method: 'initialize', params: initialize },
+  });
+  await client.send({ path, headers: mallory, body: { jsonrpc: '2.0', method: 'notifications/initialized' } });
+  const { socket } = await deafSocket(port);
+  open.push(socket);
+  const requests = Array.from({ length: 300 }, (_, id) =>
+    postText(port, mallory, JSON.stringify({ jsonrpc: '2.0', id, method, params }), path),
+  );
+  socket.resume();
+  socket.write(requests.join(''));
+}
+
+/** Another caller sends requests, on a new connection each, during two seconds. */
+async function expectOthersServed(port: number): Promise<void> {
+  const client = new HttpTestClient(port, { keepAlive: false });
+  const until = performance.now() + 2_000;
+  let longestMs = 0;
+  while (performance.now() < until) {
+    const since = performance.now();
+    expect((await client.modern('tools/list', {}, { headers: ada })).status).toBe(200);
+    longestMs = Math.max(longestMs, performance.now() - since);
+  }
+  expect(longestMs).toBeLessThan(maxWaitMs);
+}
+
+test.each([
+  { how: 'on as many connections', attack: onManyConnections },
+  { how: 'over HTTP+SSE', attack: overHttpSse },
+])('300 summaries of large notes, which are small themselves, $how', async ({ attack }) => {
+  const { port, client, peak } = await start('reference');
+  for (let n = 0; n < 5; n++) {
+    const params = { name: 'add_note', arguments: { content: 'n'.repeat(1_000_000) } };
+    expect((await client.modern('tools/call', params, { headers: mallory })).status).toBe(200);
+  }
+  await attack({ port, method: 'prompts/get', params: { name: 'summarize_notes', arguments: {} } });
+  await expectOthersServed(port);
+  expect(peak()).toBeLessThan(maxMemory);
+});
