@@ -1,7 +1,9 @@
 // Work that small requests cause: hundreds of them at once, on many connections, in one packet or over HTTP+SSE, neither
 // end the process nor keep another caller waiting. The built program runs with a small heap.
 
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
 import { deafSocket, peakMemory, postText } from '../support/attacker.ts';
 import { HttpTestClient, modernBody, modernHeaders } from '../support/http-client.ts';
 import { useHome } from '../support/program.ts';
@@ -48,6 +50,17 @@ async function onManyConnections({ port, method, params }: Attack): Promise<void
   for (const { socket } of all) socket.write(request);
 }
 
+async function inOnePacket({ port, method, params }: Attack): Promise<void> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/mcp`, { headers: mallory });
+  open.push({ destroy: () => socket.terminate() });
+  socket.on('error', () => {});
+  await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject));
+  const { _socket: raw } = socket as unknown as { readonly _socket: { cork(): void; uncork(): void } };
+  raw.cork();
+  for (let id = 0; id < 400; id++) socket.send(JSON.stringify(modernBody(method, params, id)));
+  raw.uncork();
+}
+
 async function overHttpSse({ port, method, params }: Attack): Promise<void> {
   const client = new HttpTestClient(port);
   open.push({ destroy: () => client.close() });
@@ -87,6 +100,25 @@ async function expectOthersServed(port: number): Promise<void> {
   }
   expect(longestMs).toBeLessThan(maxWaitMs);
 }
+
+test('400 calls that read several files each, requested in one packet', async () => {
+  const paths = Array.from({ length: 10 }, (_, n) => home.file(`text-${n}`));
+  for (const path of paths) writeFileSync(path, 'some text\n'.repeat(100_000));
+  const { port, peak } = await start('local', '--root', home.folder);
+  await inOnePacket({ port, method: 'tools/call', params: { name: 'read_multiple_files', arguments: { paths } } });
+  await expectOthersServed(port);
+  expect(peak()).toBeLessThan(maxMemory);
+});
+
+test('400 lists of a large folder, requested in one packet', async () => {
+  mkdirSync(home.file('large'));
+  for (let n = 0; n < 10_000; n++) writeFileSync(home.file(`large/${n}`), '');
+  const { port, peak } = await start('local', '--root', home.folder);
+  const params = { name: 'directory_tree', arguments: { path: home.folder } };
+  await inOnePacket({ port, method: 'tools/call', params });
+  await expectOthersServed(port);
+  expect(peak()).toBeLessThan(maxMemory);
+});
 
 test.each([
   { how: 'on as many connections', attack: onManyConnections },

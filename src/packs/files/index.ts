@@ -5,6 +5,7 @@ import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import { defaultFileLimits, FileError, type FileLimits, type OwnFiles } from '../../security/files/tree.ts';
+import { inFileTurn } from '../workspace/file-turns.ts';
 import { Workspace } from '../workspace/workspace.ts';
 import type { WithFiles } from './contract.ts';
 import { installReadTools } from './read-tools.ts';
@@ -70,7 +71,7 @@ export function files(options: FilesOptions): Pack<Server> {
         const [{ tree }, handle] = await Promise.all([workspace.of(ctx), load()]);
         if (tree === undefined) return failure('No folder of this server is inside the roots of the client.');
         try {
-          return await handle(tree, args, ctx);
+          return await inFileTurn(ctx, () => handle(tree, args, ctx));
         } catch (error) {
           if (error instanceof FileError) return failure(explain(error));
           throw error;

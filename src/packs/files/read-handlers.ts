@@ -3,11 +3,9 @@
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
 import { audio, image } from '../../engine/content.ts';
-import type { Context } from '../../engine/context.ts';
 import type { Content, ToolResult } from '../../protocol/model.ts';
 import { type FileEntry, FileError, type FileTree } from '../../security/files/tree.ts';
 import { mimeTypeOf } from '../workspace/mime.ts';
-import { inReadingTurn } from '../workspace/reading.ts';
 import type { FileHandler } from './contract.ts';
 
 /** A result with text for the model, and the same as data. */
@@ -28,31 +26,40 @@ interface ReadArguments {
 
 export const readTextFile =
   (maxBytes: number): FileHandler<ReadArguments> =>
-  async (tree, { path, head, tail, from }, ctx) => {
+  async (tree, { path, head, tail, from }, { signal }) => {
     if (tail !== undefined && (head !== undefined || from !== undefined)) {
       return { content: [{ type: 'text', text: 'Give either tail, or head and from.' }], isError: true };
     }
-    const { signal } = ctx;
-    const target = expandHome(path);
-    const content = await inReadingTurn(ctx, async () => {
-      if (tail !== undefined) return tree.readLines(target, { tail, maxBytes, signal });
-      if (head === undefined && from === undefined) return tree.readFile(target, { maxBytes, signal });
-      const range = { ...(head === undefined ? {} : { head }), ...(from === undefined ? {} : { from }) };
-      return tree.readLines(target, { ...range, maxBytes, signal });
-    });
-    const text = decode(content);
+    const text = decode(await readPart(tree, expandHome(path), { head, tail, from }, { maxBytes, signal }));
     if (text !== undefined) return result(text, { content: text });
     return { content: [{ type: 'text', text: notText(path) }], isError: true };
   };
+
+interface ReadOptions {
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+function readPart(
+  tree: FileTree,
+  target: string,
+  { head, tail, from }: Omit<ReadArguments, 'path'>,
+  options: ReadOptions,
+): Promise<Buffer> {
+  if (tail !== undefined) return tree.readLines(target, { tail, ...options });
+  if (head === undefined && from === undefined) return tree.readFile(target, options);
+  const range = { ...(head === undefined ? {} : { head }), ...(from === undefined ? {} : { from }) };
+  return tree.readLines(target, { ...range, ...options });
+}
 
 const notText = (path: string): string => `Not a text file: ${path}. Read it with read_media_file.`;
 
 /** Text in UTF-8; bytes that are none are replaced. Undefined for binary data. */
 const decode = (bytes: Buffer): string | undefined => (bytes.includes(0) ? undefined : bytes.toString());
 
-export const readMediaFile: FileHandler<{ readonly path: string }> = async (tree, { path }, ctx) => {
+export const readMediaFile: FileHandler<{ readonly path: string }> = async (tree, { path }, { signal }) => {
   const target = expandHome(path);
-  const bytes = await inReadingTurn(ctx, () => tree.readFile(target, { signal: ctx.signal }));
+  const bytes = await tree.readFile(target, { signal });
   const type = mimeTypeOf(target);
   return { content: [mediaBlock(tree, target, type, bytes)] };
 };
@@ -67,11 +74,11 @@ function mediaBlock(tree: FileTree, target: string, type: string, bytes: Buffer)
 
 export const readMultipleFiles =
   (maxBytes: number): FileHandler<{ readonly paths: readonly string[] }> =>
-  async (tree, { paths }, ctx) => {
+  async (tree, { paths }, { signal }) => {
     let space = maxBytes;
     const files: { path: string; content?: string; error?: string }[] = [];
     for (const path of paths) {
-      const file = await readOne(tree, path, space, ctx);
+      const file = await readOne(tree, path, { maxBytes: space, signal });
       space -= Buffer.byteLength(file.content ?? '');
       files.push(file);
     }
@@ -81,10 +88,9 @@ export const readMultipleFiles =
     return result(text.join('\n---\n'), { files });
   };
 
-async function readOne(tree: FileTree, path: string, maxBytes: number, ctx: Context) {
+async function readOne(tree: FileTree, path: string, options: ReadOptions) {
   try {
-    const read = () => tree.readFile(expandHome(path), { maxBytes, signal: ctx.signal });
-    const content = decode(await inReadingTurn(ctx, read));
+    const content = decode(await tree.readFile(expandHome(path), options));
     return content === undefined ? { path, error: notText(path) } : { path, content };
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
@@ -212,12 +218,15 @@ interface SearchTextArguments extends TreeArguments {
   readonly ignoreCase?: boolean | undefined;
 }
 
-export const searchText: FileHandler<SearchTextArguments> = async (tree, args, ctx) => {
+export const searchText: FileHandler<SearchTextArguments> = async (tree, args, { signal }) => {
   const { path, text, pattern, excludePatterns = [], ignoreCase = false } = args;
-  const options = { exclude: excludePatterns, ignoreCase, signal: ctx.signal };
-  const found = await inReadingTurn(ctx, () =>
-    tree.searchText(expandHome(path), text, { ...options, ...(pattern === undefined ? {} : { include: pattern }) }),
-  );
+  const options = {
+    exclude: excludePatterns,
+    ignoreCase,
+    signal,
+    ...(pattern === undefined ? {} : { include: pattern }),
+  };
+  const found = await tree.searchText(expandHome(path), text, options);
   const matches = found.matches.map((match) => ({ path: match.path, line: match.line, text: match.text }));
   const lines = matches.map((match) => `${match.path}:${match.line}: ${match.text}`);
   if (lines.length === 0) lines.push('No matches found');

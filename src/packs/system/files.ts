@@ -9,8 +9,8 @@ import { WireError } from '../../protocol/errors.ts';
 import { silentLogger } from '../../protocol/logger.ts';
 import type { Resource } from '../../protocol/model.ts';
 import { FileError, type FileTree, type OwnFiles, openRoots, toUri } from '../../security/files/tree.ts';
+import { inFileTurn } from '../workspace/file-turns.ts';
 import { mimeTypeOf, textOf } from '../workspace/mime.ts';
-import { inReadingTurn } from '../workspace/reading.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { FolderWatch } from './folder-watch.ts';
 
@@ -115,7 +115,7 @@ async function listTree(tree: FileTree): Promise<readonly Resource[]> {
 /** Undefined for what is not there, or not for this caller: the two look the same. */
 async function readFrom(tree: FileTree, uri: string, mimeType: string, ctx: Context): Promise<ReadReturn> {
   try {
-    const bytes = await inReadingTurn(ctx, () => tree.readFile(uri, { signal: ctx.signal }));
+    const bytes = await inFileTurn(ctx, () => tree.readFile(uri, { signal: ctx.signal }));
     const text = textOf(bytes);
     if (text !== undefined) return { uri, mimeType, text };
     const blob = bytes.toString('base64');

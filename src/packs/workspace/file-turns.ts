@@ -1,0 +1,16 @@
+// How many calls work with files at a time, for resources and tools together.
+
+import type { Context } from '../../engine/context.ts';
+import { callerKey } from '../../protocol/caller-budget.ts';
+import { CallerTurns } from '../../protocol/caller-turns.ts';
+
+/**
+ * Calls at a time, of all callers and of each: what a call has read is in memory until it is the response, and becomes one
+ * in one go; two of the largest files in one turn of the event loop would delay all others by 100 ms. Stops hundreds of
+ * simultaneous reads, lists and searches from filling the memory and blocking all other callers.
+ */
+const turns = new CallerTurns(8, 1);
+
+/** Does the work when it is the turn of the caller. One call takes one turn: within it there must be no second one. */
+export const inFileTurn = <T>({ principal, signal }: Context, work: () => Promise<T>): Promise<T> =>
+  turns.run(callerKey({ principal }), signal, work);
