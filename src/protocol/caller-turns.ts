@@ -5,6 +5,8 @@ import { CallerBudget } from './caller-budget.ts';
 import { monotonicMs } from './clock.ts';
 import { nextSlice, sliceMs } from './slices.ts';
 
+const isLong = (startMs: number): boolean => monotonicMs() - startMs >= sliceMs / 2;
+
 interface Waiting {
   readonly caller: string;
   start(): void;
@@ -26,12 +28,30 @@ export class CallerTurns {
     try {
       return await work();
     } finally {
-      const end = (): void => this.#end(caller);
-      // After long work the next of this caller waits for a later turn of the event loop, also if it is requested now:
-      // requests on many connections may arrive in one turn.
-      if (monotonicMs() - startMs < sliceMs / 2) end();
-      else void nextSlice().then(end);
+      if (isLong(startMs)) this.#endLater(caller);
+      else this.#end(caller);
     }
+  }
+
+  /** The same for work that is mostly short and synchronous: then there is no promise, unless it has to wait. */
+  runInline<T>(caller: string, call: { readonly signal: AbortSignal }, work: () => T | Promise<T>): T | Promise<T> {
+    if (this.#running.isFull(caller)) return this.run(caller, call.signal, async () => work());
+    const startMs = monotonicMs();
+    const result = work();
+    if (result instanceof Promise) return this.run(caller, call.signal, () => result);
+    if (isLong(startMs)) {
+      this.#running.charge(caller);
+      this.#endLater(caller);
+    }
+    return result;
+  }
+
+  /**
+   * After long work the next of this caller waits for a later turn of the event loop, also if it is requested now: requests on
+   * many connections may arrive in one turn.
+   */
+  #endLater(caller: string): void {
+    void nextSlice().then(() => this.#end(caller));
   }
 
   #end(caller: string): void {

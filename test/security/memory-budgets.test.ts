@@ -3,6 +3,7 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { createServer, type Server, type ServerOptions } from '../../src/engine/server.ts';
+import { createMemoryTaskStore } from '../../src/engine/tasks/memory-store.ts';
 import { useClosers } from '../support/closers.ts';
 import { HttpTestClient } from '../support/http-client.ts';
 import { TestClient } from '../support/test-client.ts';
@@ -183,6 +184,43 @@ describe.each(wireKinds)('large requests that take long over %s', (kind) => {
       Array.from({ length: 2_000 }, () => ({})),
     );
     expect((await call(await connect(kind, 'carol'), 'one more', large)).error).toMatchObject(rejected);
+  });
+});
+
+const tasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+
+describe('tasks with large results', () => {
+  /** A store that takes a moment to read a task, and counts how many are being read. */
+  function slowStore() {
+    const store = createMemoryTaskStore();
+    const reads = { now: 0, most: 0 };
+    const read = store.read.bind(store);
+    store.read = async (id) => {
+      reads.most = Math.max(reads.most, ++reads.now);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      reads.now--;
+      return read(id);
+    };
+    return { reads, store };
+  }
+
+  test('that a subscription or many requests name are read a few at a time, and are not kept', async () => {
+    const { reads, store } = slowStore();
+    const server = createServer({ name: 'kept', version: '1.0.0', tasks: { store } });
+    closers.push(() => server.close());
+    server.tool('quick', { task: { start: 'immediately' }, run: () => 'x'.repeat(1_000) });
+    const client = new TestClient(server, { transport: 'memory', principal: { id: 'alice' } });
+    const taskIds: string[] = [];
+    for (let n = 0; n < 50; n++) {
+      const { result } = await client.stateless('tools/call', { name: 'quick', arguments: {} }, tasks);
+      taskIds.push((result as { taskId: string }).taskId);
+    }
+    reads.most = 0;
+    await Promise.all(taskIds.map((taskId) => client.stateless('tasks/get', { taskId }, tasks)));
+    void client.stateless('subscriptions/listen', { notifications: { taskIds } }, tasks);
+    const told = () => client.received.filter(({ method }) => method === 'notifications/tasks');
+    await expect.poll(() => told().length).toBe(50);
+    expect(reads.most).toBe(4);
   });
 });
 

@@ -13,6 +13,7 @@ import {
 import { type Call, type Feature, stillOpen } from '../contract.ts';
 import { ownerOf } from '../tasks/declared-tasks.ts';
 import type { TaskRecord } from '../tasks/task-store.ts';
+import { inTaskTurn } from '../tasks/task-turns.ts';
 import type { Tasks } from '../tasks/tasks.ts';
 
 /** Tasks on one page. */
@@ -102,12 +103,11 @@ async function list(tasks: Tasks, call: Call): Promise<string> {
   const position = cursor === undefined ? {} : await sealer.open(purpose, cursor, context);
   if (!isObject(position)) throw wireErrors.invalidCursor();
   const after = cursor === undefined ? {} : { after: position['after'] as string };
-  const page = await tasks.store.list({ owner, limit: pageSize, ...after });
-  const own = page.tasks.filter(({ service }) => service === tasks.service);
-  const next = page.next === undefined ? undefined : await sealer.seal(purpose, { after: page.next }, context);
-  return encodeTaskList(
-    own.map((record) => tasks.view(record)),
-    next,
-    call.codec,
-  );
+  return inTaskTurn(call, async () => {
+    const page = await tasks.store.list({ owner, limit: pageSize, ...after });
+    const own = page.tasks.filter(({ service }) => service === tasks.service);
+    const next = page.next === undefined ? undefined : await sealer.seal(purpose, { after: page.next }, context);
+    const views = own.map((record) => tasks.view(record));
+    return encodeTaskList(views, next, call.codec);
+  });
 }

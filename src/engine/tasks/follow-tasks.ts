@@ -3,6 +3,7 @@
 import type { Call } from '../contract.ts';
 import type { TaskFollowers } from './task-followers.ts';
 import type { TaskReader } from './task-reader.ts';
+import { inTaskTurn } from './task-turns.ts';
 
 /** From the current state of the tasks on. Returns a function that ends it. */
 export function followTasks(
@@ -13,7 +14,7 @@ export function followTasks(
 ): () => void {
   let isOpen = true;
   for (const id of ids) {
-    (async () => reader.read(id))().then(
+    (async () => inTaskTurn(call, () => (isOpen ? reader.read(id) : undefined)))().then(
       (record) => {
         if (isOpen && record !== undefined) followers.subscribe(record, call);
       },

@@ -177,8 +177,11 @@ export class TaskFollowers {
   }
 
   subscribe(record: TaskRecord, call: Call): void {
-    this.#follow(record).subscriptions.add(call);
-    const isDecisive = record.phase === 'ended' || record.inputs.some(isOpen);
+    const hasEnded = record.phase === 'ended';
+    // What has ended does not change, and its result would stay in memory as long as the subscription.
+    if (hasEnded) this.changed(record);
+    else this.#follow(record).subscriptions.add(call);
+    const isDecisive = hasEnded || record.inputs.some(isOpen);
     // It may have changed between the last poll and the subscription.
     if (isDecisive) call.push(taskNotification(this.#view(record), call.codec, call.id));
   }
@@ -207,6 +210,7 @@ export class TaskFollowers {
     for (const onChange of [...followed.waiting.values()]) onChange(record);
     if (record.phase !== 'ended') return;
     followed.sessions.clear();
+    followed.subscriptions.clear();
     this.#forget(record.id);
   }
 

@@ -10,6 +10,7 @@ import { ownerOf } from './declared-tasks.ts';
 import type { SharedTasks } from './shared-tasks.ts';
 import type { TaskFollowers } from './task-followers.ts';
 import type { TaskRecord, TaskStore } from './task-store.ts';
+import { inTaskTurn } from './task-turns.ts';
 
 /** The part of a server's tasks that it uses. */
 interface ReadTasks {
@@ -38,7 +39,8 @@ export class TaskReader {
     if (call.codec.dialect.tasks === 'server-directed' && !declaresTasks(call.capabilities)) {
       throw wireErrors.missingCapability(requiredForTasks);
     }
-    const found = this.owned(call.params['taskId'] as string, call.peer);
+    const id = call.params['taskId'] as string;
+    const found = inTaskTurn(call, () => this.owned(id, call.peer));
     return found instanceof Promise ? found.then((record) => this.#found(record, call)) : this.#found(found, call);
   }
 
@@ -69,8 +71,11 @@ export class TaskReader {
   /** Which of these tasks the caller may subscribe to. */
   async acceptedIds(call: Call, ids: readonly string[]): Promise<readonly string[]> {
     if (!declaresTasks(call.capabilities)) throw wireErrors.missingCapability(requiredForTasks);
-    const records = await Promise.all([...new Set(ids)].map((id) => this.owned(id, call.peer)));
-    return records.flatMap((record) => record?.id ?? []);
+    // Only the ids are kept: the results of all these tasks together may not fit into memory.
+    const isOwned = async (id: string): Promise<boolean> => (await this.owned(id, call.peer)) !== undefined;
+    const distinct = [...new Set(ids)];
+    const accepted = await Promise.all(distinct.map((id) => inTaskTurn(call, () => isOwned(id))));
+    return distinct.filter((_, n) => accepted[n]);
   }
 
   read(id: string): Found | Promise<Found> {
