@@ -5,17 +5,19 @@ import { CallerBudget, callerKey } from '../protocol/caller-budget.ts';
 import type { Peer } from '../protocol/exchange.ts';
 import type { Params } from '../protocol/json-rpc.ts';
 import type { Limits } from './limits.ts';
-import type { RequestInfo } from './ports.ts';
 
 /** Requests whose text is shorter are not counted. */
 export const smallRequest = 2_048;
 
-/** A request that is running. */
-type Running = Pick<RequestInfo, 'peer' | 'params'>;
+/** A request that is running, or a task. */
+export interface RunningRequest {
+  readonly peer: Peer;
+  readonly params: unknown;
+}
 
 export class PendingRequests {
   readonly #budget: CallerBudget;
-  readonly #held = new Map<Running, { readonly caller: string; readonly bytes: number }>();
+  readonly #held = new Map<RunningRequest, { readonly caller: string; readonly bytes: number }>();
 
   constructor({ maxPendingBytes, maxPendingBytesPerCaller }: Limits) {
     this.#budget = new CallerBudget(maxPendingBytes, maxPendingBytesPerCaller);
@@ -27,14 +29,14 @@ export class PendingRequests {
   }
 
   /** Counts a large request that goes on after the turn in which it arrived. */
-  add(call: Running): void {
+  add(call: RunningRequest): void {
     if (this.#held.has(call)) return;
     const held = { caller: callerKey(call.peer), bytes: memoryOf(call.params) };
     this.#held.set(call, held);
     this.#budget.charge(held.caller, held.bytes);
   }
 
-  delete(call: Running): void {
+  delete(call: RunningRequest): void {
     const held = this.#held.size === 0 ? undefined : this.#held.get(call);
     if (held === undefined) return;
     this.#held.delete(call);

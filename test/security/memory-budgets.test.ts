@@ -189,6 +189,24 @@ describe.each(wireKinds)('large requests that take long over %s', (kind) => {
 
 const tasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 
+test('large arguments of tasks count until the task ends, not only until its request is answered', async () => {
+  const server = createServer({ name: 'kept', version: '1.0.0', limits: { maxPendingBytesPerCaller: 100_000 } });
+  closers.push(() => server.close());
+  server.tool('wait', {
+    input: { type: 'object', properties: { text: { type: 'string' } } },
+    task: { start: 'immediately' },
+    run: (_args, ctx) => new Promise((_, reject) => ctx.signal.addEventListener('abort', reject)),
+  });
+  const client = new TestClient(server, { transport: 'memory', principal: { id: 'alice' } });
+  const create = () => client.stateless('tools/call', { name: 'wait', arguments: { text: 'x'.repeat(30_000) } }, tasks);
+  const first = await create();
+  for (let n = 0; n < 3; n++) expect((await create()).error).toBeUndefined();
+  expect((await create()).error).toMatchObject({ message: expect.stringContaining('too many large requests') });
+  const { taskId } = first.result as { taskId: string };
+  await client.stateless('tasks/cancel', { taskId }, tasks);
+  await expect.poll(async () => (await create()).error).toBeUndefined();
+});
+
 describe('tasks with large results', () => {
   /** A store that takes a moment to read a task, and counts how many are being read. */
   function slowStore() {

@@ -1,8 +1,8 @@
 // One run of a handler that may become a task, or has become one: creates the record, answers the request with the task,
 // and writes the outcome. The runs of a process are in tasks.ts.
 
-import { callerKey } from '../../protocol/caller-budget.ts';
 import type { WireError } from '../../protocol/errors.ts';
+import type { Peer } from '../../protocol/exchange.ts';
 import type { LogLevel, ToolResult } from '../../protocol/model.ts';
 import type { ToolEntry } from '../catalog-entry.ts';
 import type { Call, CallTask, RecordedInput, TaskTimes } from '../contract.ts';
@@ -107,8 +107,8 @@ export class TaskRun implements CallTask {
   }
 
   /** Whose limits it counts against. */
-  get caller(): string {
-    return callerKey(this.#call.peer);
+  get peer(): Peer {
+    return this.#call.peer;
   }
 
   /** A client without tasks waits for the result. */

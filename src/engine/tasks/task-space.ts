@@ -1,8 +1,9 @@
-// Whether one more task may be created.
+// Whether one more task may be created, and how much memory those that run take.
 
 import { CallerBudget, callerKey } from '../../protocol/caller-budget.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import type { Peer } from '../../protocol/exchange.ts';
+import type { PendingRequests, RunningRequest } from '../pending-requests.ts';
 import type { TaskLimits } from './task-options.ts';
 import type { TaskStore } from './task-store.ts';
 
@@ -11,11 +12,14 @@ export class TaskSpace {
   readonly #limits: TaskLimits;
   /** Tasks that run in this process, by caller. */
   readonly #running: CallerBudget;
-  readonly #callers = new Map<object, string>();
+  readonly #runs = new Map<object, { readonly caller: string; readonly request: RunningRequest }>();
+  readonly #pending: PendingRequests;
 
-  constructor(store: TaskStore, limits: TaskLimits) {
+  /** `pending`: where requests that are running count. */
+  constructor(store: TaskStore, limits: TaskLimits, pending: PendingRequests) {
     this.#store = store;
     this.#limits = limits;
+    this.#pending = pending;
     this.#running = new CallerBudget(limits.maxActive, limits.maxActivePerCaller);
   }
 
@@ -36,15 +40,19 @@ export class TaskSpace {
     });
   }
 
-  add(run: object, caller: string): void {
-    this.#callers.set(run, caller);
+  /** A task runs from now on. Its arguments stay in memory, though its request was answered, so they count as before. */
+  add(run: object, request: RunningRequest): void {
+    const caller = callerKey(request.peer);
+    this.#runs.set(run, { caller, request });
     this.#running.charge(caller);
+    this.#pending.add(request);
   }
 
   remove(run: object): void {
-    const caller = this.#callers.get(run);
-    if (caller === undefined) return;
-    this.#callers.delete(run);
-    this.#running.release(caller);
+    const found = this.#runs.get(run);
+    if (found === undefined) return;
+    this.#runs.delete(run);
+    this.#running.release(found.caller);
+    this.#pending.delete(found.request);
   }
 }

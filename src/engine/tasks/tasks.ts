@@ -9,6 +9,7 @@ import type { Json, LogLevel, ToolResult } from '../../protocol/model.ts';
 import { encodeCreatedTask, type TaskView } from '../../protocol/revisions/tasks.ts';
 import type { ToolEntry } from '../catalog-entry.ts';
 import type { Call, CallChannel, CallServer, LoadedTasks, RecordedInput, TaskTimes } from '../contract.ts';
+import type { PendingRequests } from '../pending-requests.ts';
 import type { Bus } from '../ports.ts';
 import { admit } from './admission.ts';
 import { answerInputs, takeResponse } from './answer-inputs.ts';
@@ -44,6 +45,7 @@ import { ToolSlots } from './tool-slots.ts';
 export interface TasksServer extends CallServer, RecoveryServer, ObservedServer {
   readonly identity: { readonly name: string };
   readonly hasKey: boolean;
+  readonly pending: PendingRequests;
   /** Of the ids of requests to clients. */
   readonly idPrefix: string;
   /** Undefined without a bus. */
@@ -82,7 +84,7 @@ export class Tasks implements LoadedTasks, RunHost {
     this.store = store.durable && server.hasKey ? sealTasks(store, server.sealer) : store;
     this.limits = { ...defaultTaskLimits, ...options.limits };
     this.service = options.service ?? server.identity.name;
-    this.#space = new TaskSpace(this.store, this.limits);
+    this.#space = new TaskSpace(this.store, this.limits, server.pending);
     this.views = new TaskViews((record) => this.#toolOf(record));
     this.followers = new TaskFollowers(
       (record) => this.view(record),
@@ -163,7 +165,7 @@ export class Tasks implements LoadedTasks, RunHost {
 
   started(run: TaskRun): void {
     this.runs.set(run.record.id, run);
-    this.#space.add(run, run.caller);
+    this.#space.add(run, { peer: run.peer, params: run.record.arguments });
     this.runner.wake();
   }
 
