@@ -55,3 +55,18 @@ test('texts that differ in everything get a diff, too, without looking for the s
   expect(diff).toContain('+new 49999');
   expect(diff).not.toContain('same');
 });
+
+test.each([
+  { what: 'many lines that are alike', line: (n: number) => `line ${n % 7}`, count: 90_000, from: 'line 3' },
+  { what: 'very many lines', line: () => 'a', count: 1_900_000, from: 'a' },
+])('a diff of $what does not take long', async ({ line, count, from }) => {
+  const before = Array.from({ length: count }, (_, n) => line(n)).join('\n');
+  const after = before.replaceAll(from, 'b');
+  await unifiedDiff('/a', 'x', 'y');
+  const since = performance.now();
+  const diff = await unifiedDiff('/a', before, after);
+  // A tenth of it on an idle machine; it took seconds.
+  expect(performance.now() - since).toBeLessThan(1_500);
+  expect(diff).toContain(`\n-${from}\n`);
+  expect(diff).toContain('\n+b\n');
+});

@@ -75,32 +75,58 @@ function replace(
 
 /** Lines that differ, up to which the shortest diff is looked for: the time grows with the square of it. */
 const maxEditLength = 2000;
+/** Lines of a text up to which it is looked for, and for how long: stops one edit of a large file from blocking all callers. */
+const maxDiffLines = 100_000;
+const maxDiffMs = 100;
+/** Characters of either version in a diff that is not the shortest: the rest is left out. */
+const maxHunkChars = 500_000;
 
 /** A unified diff of two versions of a text. The library is loaded with the first edit. */
 export async function unifiedDiff(path: string, before: string, after: string): Promise<string> {
   if (before === after) return '';
   const { createTwoFilesPatch, formatPatch } = await import('diff');
   const [oldText, newText] = [before, after].map((text) => text.replaceAll('\r\n', '\n')) as [string, string];
-  const shortest = createTwoFilesPatch(path, path, oldText, newText, 'original', 'modified', { maxEditLength });
+  const options = { maxEditLength, timeout: maxDiffMs };
+  const shortest =
+    countLines(oldText) + countLines(newText) > maxDiffLines * 2
+      ? undefined
+      : createTwoFilesPatch(path, path, oldText, newText, 'original', 'modified', options);
   if (shortest !== undefined) return shortest;
   const names = { oldFileName: path, newFileName: path, oldHeader: 'original', newHeader: 'modified' };
-  return formatPatch({ ...names, index: undefined, hunks: [oneHunk(oldText.split('\n'), newText.split('\n'))] });
+  return formatPatch({ ...names, index: undefined, hunks: [oneHunk(oldText, newText)] });
+}
+
+function countLines(text: string, end = text.length): number {
+  let lines = 1;
+  for (let at = text.indexOf('\n'); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) lines++;
+  return lines;
 }
 
 /** Everything between the first and the last line that differ, as one change. */
-function oneHunk(oldLines: readonly string[], newLines: readonly string[]) {
-  const shorter = Math.min(oldLines.length, newLines.length);
-  let start = 0;
-  while (start < shorter && oldLines[start] === newLines[start]) start++;
+function oneHunk(oldText: string, newText: string) {
+  const shorter = Math.min(oldText.length, newText.length);
+  let same = 0;
+  while (same < shorter && oldText.charCodeAt(same) === newText.charCodeAt(same)) same++;
+  const start = same === 0 ? 0 : oldText.lastIndexOf('\n', same - 1) + 1;
   let end = 0;
-  while (end < shorter - start && oldLines.at(-1 - end) === newLines.at(-1 - end)) end++;
-  const removed = oldLines.slice(start, oldLines.length - end);
-  const added = newLines.slice(start, newLines.length - end);
+  while (
+    end < shorter - start &&
+    oldText.charCodeAt(oldText.length - 1 - end) === newText.charCodeAt(newText.length - 1 - end)
+  )
+    end++;
+  // The last lines that are the same, with the line break before them.
+  const lineEnd = oldText.indexOf('\n', oldText.length - end);
+  const rest = lineEnd === -1 ? 0 : oldText.length - lineEnd;
+  const removed = linesOf(oldText.slice(start, oldText.length - rest));
+  const added = linesOf(newText.slice(start, newText.length - rest));
+  const line = countLines(oldText, start);
   return {
-    oldStart: start + 1,
+    oldStart: line,
     oldLines: removed.length,
-    newStart: start + 1,
+    newStart: line,
     newLines: added.length,
-    lines: [...removed.map((line) => `-${line}`), ...added.map((line) => `+${line}`)],
+    lines: [...removed.map((text) => `-${text}`), ...added.map((text) => `+${text}`)],
   };
 }
+
+const linesOf = (text: string): string[] => text.slice(0, maxHunkChars).split('\n');
