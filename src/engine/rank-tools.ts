@@ -13,9 +13,12 @@ export interface Candidate {
 
 const weights = { name: 10, nameStart: 6, namePart: 4, category: 3, title: 3, description: 2, argument: 1 } as const;
 
+/** Words of a query that count: stops a query of hundreds of letters from taking seconds where there are thousands of tools. */
+const maxWords = 32;
+
 /** The tools that match at least one word of the query, best first; an empty query matches all, in their order. */
 export function rankTools<T extends Candidate>(candidates: readonly T[], query: string): T[] {
-  const words = tokens(query);
+  const words = [...new Set(tokens(query))].slice(0, maxWords);
   if (words.length === 0) return [...candidates];
   return candidates
     .map((candidate, at) => ({ candidate, at, score: score(candidate, words) }))

@@ -8,6 +8,8 @@ import { toolEntry } from '../../engine/new-entries.ts';
 import type { Caller, CallRedirect } from '../../engine/ports.ts';
 import { rankTools } from '../../engine/rank-tools.ts';
 import type { Server } from '../../engine/server.ts';
+import { callerKey } from '../../protocol/caller-budget.ts';
+import { CallerTurns } from '../../protocol/caller-turns.ts';
 import { capText } from '../../protocol/hygiene.ts';
 import type { Tool } from '../../protocol/model.ts';
 import { UserError } from '../../protocol/user-error.ts';
@@ -19,6 +21,11 @@ const defaultFound = 10;
 const maxFound = 50;
 /** One line of a description is enough to choose; describe_tool has the rest. */
 const maxSummaryChars = 160;
+/**
+ * Searches at a time, by all callers and by each. One looks at all tools, which may be thousands; stops hundreds of requests
+ * that arrive together from blocking other callers.
+ */
+const searching = new CallerTurns(8, 1);
 const readOnly = { readOnlyHint: true, openWorldHint: false } as const;
 
 const foundOutput = {
@@ -95,7 +102,10 @@ function createEntries(server: Server, isOffered: IsOffered): readonly ToolEntry
         required: ['query'],
       },
       output: foundOutput,
-      run: (args, ctx) => search(toolsFor(server, isOffered, ctx), args as SearchArguments),
+      run: (args, ctx) =>
+        searching.runInline(callerKey(ctx), ctx, () =>
+          search(toolsFor(server, isOffered, ctx), args as SearchArguments),
+        ),
     }),
     entry('describe_tool', {
       description: 'Show the full definition of a tool: description, arguments, result.',
