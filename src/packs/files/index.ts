@@ -67,16 +67,18 @@ export function files(options: FilesOptions): Pack<Server> {
     name: 'files',
     install(server) {
       const workspace = new Workspace({ roots, clientRoots, own, ...limits, writable: write });
-      const withFiles: WithFiles = (load) => async (args, ctx) => {
-        const [{ tree }, handle] = await Promise.all([workspace.of(ctx), load()]);
-        if (tree === undefined) return failure('No folder of this server is inside the roots of the client.');
-        try {
-          return await inFileTurn(ctx, () => handle(tree, args, ctx));
-        } catch (error) {
-          if (error instanceof FileError) return failure(explain(error));
-          throw error;
-        }
-      };
+      const withFiles: WithFiles =
+        (load, inTurn = inFileTurn) =>
+        async (args, ctx) => {
+          const [{ tree }, handle] = await Promise.all([workspace.of(ctx), load()]);
+          if (tree === undefined) return failure('No folder of this server is inside the roots of the client.');
+          try {
+            return await inTurn(ctx, () => handle(tree, args, ctx));
+          } catch (error) {
+            if (error instanceof FileError) return failure(explain(error));
+            throw error;
+          }
+        };
       const { maxFileBytes = defaultFileLimits.maxFileBytes } = limits;
       installReadTools(server, withFiles, { maxReadBytes: Math.min(maxReadBytes, maxFileBytes), write });
       if (write === true || (write !== false && write.length > 0)) installWriteTools(server, withFiles);

@@ -2,6 +2,7 @@
 // first call.
 
 import type { Server } from '../../engine/server.ts';
+import { inSearchTurn } from '../workspace/file-turns.ts';
 import type { WithFiles } from './contract.ts';
 
 const annotations = { readOnlyHint: true, openWorldHint: false } as const;
@@ -150,7 +151,7 @@ function installListing(server: Server, withFiles: WithFiles, { write }: ReadToo
       },
       required: ['tree', 'truncated'],
     },
-    run: withFiles(async () => (await handlers()).directoryTree),
+    run: withFiles(async () => (await handlers()).directoryTree, inSearchTurn),
   });
   server.tool('get_file_info', {
     title: 'Get file info',
@@ -205,7 +206,7 @@ function installSearching(server: Server, withFiles: WithFiles): void {
       properties: { paths: { type: 'array', items: text }, truncated },
       required: ['paths', 'truncated'],
     },
-    run: withFiles(async () => (await handlers()).searchFiles),
+    run: withFiles(async () => (await handlers()).searchFiles, inSearchTurn),
   });
   server.tool('search_text', {
     title: 'Search text',
@@ -240,6 +241,6 @@ function installSearching(server: Server, withFiles: WithFiles): void {
       },
       required: ['matches', 'filesRead', 'filesSkipped', 'truncated'],
     },
-    run: withFiles(async () => (await handlers()).searchText),
+    run: withFiles(async () => (await handlers()).searchText, inSearchTurn),
   });
 }

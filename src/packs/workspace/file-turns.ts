@@ -11,6 +11,13 @@ import { CallerTurns } from '../../protocol/caller-turns.ts';
  */
 const turns = new CallerTurns(8, 1);
 
+/** Searches may take long, and must not delay the other calls of their caller. */
+const searches = new CallerTurns(8, 2);
+
 /** Does the work when it is the turn of the caller. One call takes one turn: within it there must be no second one. */
-export const inFileTurn = <T>({ principal, signal }: Context, work: () => Promise<T>): Promise<T> =>
-  turns.run(callerKey({ principal }), signal, work);
+export type FileTurn = <T>(ctx: Context, work: () => Promise<T>) => Promise<T>;
+
+export const inFileTurn: FileTurn = ({ principal, signal }, work) => turns.run(callerKey({ principal }), signal, work);
+
+export const inSearchTurn: FileTurn = ({ principal, signal }, work) =>
+  searches.run(callerKey({ principal }), signal, work);
