@@ -39,7 +39,9 @@ export function installSummary(server: Server, { open }: NotesOptions): void {
         maxCharacters: maxSummaryCharacters,
         ...(tag === undefined ? {} : { tags: [tag] }),
       });
-      if (count === 0) return 'There are no notes to summarize.';
+      if (total === 0) return 'There are no notes to summarize.';
+      if (count === 0)
+        return `The newest note has more than ${maxSummaryCharacters} characters, which is too long to summarize.`;
       const notes = (JSON.parse(json) as Note[]).map(({ id, content, tags }) => {
         const labels = tags.length === 0 ? '' : ` [${tags.join(', ')}]`;
         return `${id}.${labels} ${content}`;

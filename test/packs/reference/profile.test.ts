@@ -350,6 +350,8 @@ test('styles of a greeting are completed, notes are put into the prompt that sum
   await client.call('add_note', { content: 'call Ada' });
   expect(await summary()).toMatch(/2\. call Ada\n1\. \[shop\] buy milk$/);
   expect(await summary({ tag: 'shop' })).not.toContain('Ada');
+  await client.call('add_note', { content: 'x'.repeat(100_001), tags: ['long'] });
+  expect(await summary({ tag: 'long' })).toMatch(/^The newest note has more than 100000 characters/);
 });
 
 test('S1-46 S1-47: an unknown tool and an unknown resource are invalid params', async () => {
