@@ -82,14 +82,15 @@ const groups = [
   // What the program loads before everything else, and nothing of it is compiled yet.
   { name: 'compile-cache', entries: ['src/app/compile-cache.ts'] },
   // What every server loads. Not src/transports/http.ts: a bundle of mooring/web would have the HTTP server of Node.js in it,
-  // which bundlers for other runtimes reject. The last three are small: without them
-  // here, the gateway would load all of `start` and `files`.
+  // which bundlers for other runtimes reject. The last four are small: without them
+  // here, the gateway would load all of `start` and `files`, and a bundle of mooring/web would have them in it.
   {
     name: 'core',
     entries: [
       'src/web.ts',
       'src/transports/stdio.ts',
       'src/logging/logger.ts',
+      'src/protocol/caller-turns.ts',
       'src/protocol/glob.ts',
       'src/protocol/slot-set.ts',
       'src/engine/rank-tools.ts',
