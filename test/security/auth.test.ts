@@ -297,7 +297,9 @@ describe('an OAuth resource server', () => {
       issuers: [{ issuer: issuer.issuer, introspection: lookUpAt(issuer) }],
       cacheMs: 60_000,
     });
-    issuer.opaque.set('opaque-1', { active: true, sub: 'bob', aud: resource, exp: Math.floor(Date.now() / 1000) + 1 });
+    // In whole seconds: one to two from now.
+    const exp = Math.ceil(Date.now() / 1000) + 1;
+    issuer.opaque.set('opaque-1', { active: true, sub: 'bob', aud: resource, exp });
     const before = issuer.asked.length;
     for (let n = 0; n < 5; n++) await authenticate(requestWith('opaque-1'));
     asked = issuer.asked.length - before;
