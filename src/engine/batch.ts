@@ -6,14 +6,15 @@ export class BatchOutlet {
   readonly #outlet: Outlet;
   readonly #texts: (string | undefined)[];
   #open: number;
-  /** Characters that the further responses may have. */
-  #left: number;
+  readonly #maxLength: number;
+  /** Characters of the responses so far. */
+  #length = 0;
 
   constructor(outlet: Outlet, size: number, maxLength: number) {
     this.#outlet = outlet;
     this.#texts = new Array(size);
     this.#open = size;
-    this.#left = maxLength;
+    this.#maxLength = maxLength;
   }
 
   /**
@@ -37,9 +38,8 @@ export class BatchOutlet {
 
   #admit(text: string | undefined, tooLarge: () => string): string | undefined {
     if (text === undefined) return undefined;
-    const isFirst = this.#texts.every((each) => each === undefined);
-    if (text.length > this.#left && !isFirst) return tooLarge();
-    this.#left -= text.length;
+    if (this.#length > 0 && this.#length + text.length > this.#maxLength) return tooLarge();
+    this.#length += text.length;
     return text;
   }
 

@@ -27,6 +27,7 @@ test('an option or a limit of a server that does not exist is not ignored', () =
   expect(create({ error: undefined })).not.toThrow();
   expect(create({ limits: { maxInflight: 5 } })).toThrow('Unknown limit maxInflight; use one of maxDepth, ');
   expect(create({ limits: { maxInFlight: '5' } })).toThrow('The limit maxInFlight must be a number above 0');
+  expect(create({ tasks: { limits: { maxactive: 5 } } })).toThrow('Unknown limit maxactive; use one of maxActive');
   // An absent value does not remove the limit.
   expect(create({ limits: { maxInFlight: undefined } })().limits.maxInFlight).toBe(1024);
 });
@@ -39,6 +40,7 @@ test('nor is an option of a client or a gateway', async () => {
   const config = await gatewayConfig({ mcpServers: {} });
   expect(() => createGateway(config, { pin: undefined } as GatewayOptions)).not.toThrow();
   expect(() => createGateway(config, { pin: {} } as GatewayOptions)).toThrow('Unknown option pin of createGateway');
+  expect(() => createGateway(config, { heldCalls: { maximum: 5 } as object })).toThrow('Unknown limit maximum');
   expect(() => createGateway({ mcpServers: {} } as never)).toThrow(
     'createGateway(await gatewayConfig({ mcpServers }))',
   );

@@ -146,7 +146,7 @@ async function withInputs(
 }
 
 export function unsetVariable(name: string): string {
-  return `needs the environment variable ${name}, which is not set; set it, write \${${name}:-default}, or disable the server`;
+  return `needs the environment variable ${name}, which is not set; set it, or write \${${name}:-default}`;
 }
 
 /** The message about a reference to a setting or command of VS Code. */

@@ -2,6 +2,7 @@
 // start, so it imports nothing else of tasks/.
 
 import type { Principal } from '../../protocol/exchange.ts';
+import { resolveLimits } from '../../protocol/known-options.ts';
 import type { Json, ToolResult } from '../../protocol/model.ts';
 import type { TaskStore } from './task-store.ts';
 
@@ -221,8 +222,13 @@ export function modelsAnswer({ facade }: TasksOptions): boolean {
   return typeof facade === 'object' && facade.questions === true;
 }
 
+export const resolveTaskLimits = ({ limits = {} }: TasksOptions): TaskLimits =>
+  resolveLimits(defaultTaskLimits, limits, ['cancelGraceMs', 'closeGraceMs', 'suspendAfterMs']);
+
 /** Checks the options of a server. */
-export function checkTasksOptions({ facade }: TasksOptions): void {
+export function checkTasksOptions(options: TasksOptions): void {
+  const { facade } = options;
+  resolveTaskLimits(options);
   const fail = (problem: string): never => {
     throw new TypeError(`createServer, tasks: ${problem}`);
   };

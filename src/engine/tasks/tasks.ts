@@ -25,9 +25,9 @@ import { SharedTasks } from './shared-tasks.ts';
 import { eventTypes, type ObservedServer, TaskEvents } from './task-events.ts';
 import { type HandlerMessage, TaskFollowers } from './task-followers.ts';
 import {
-  defaultTaskLimits,
   type ExternalState,
   modelsAnswer,
+  resolveTaskLimits,
   type TaskLimits,
   type TasksOptions,
 } from './task-options.ts';
@@ -82,7 +82,7 @@ export class Tasks implements LoadedTasks, RunHost {
     this.#options = options;
     const store = options.store ?? createMemoryTaskStore();
     this.store = store.durable && server.hasKey ? sealTasks(store, server.sealer) : store;
-    this.limits = { ...defaultTaskLimits, ...options.limits };
+    this.limits = resolveTaskLimits(options);
     this.service = options.service ?? server.identity.name;
     this.#space = new TaskSpace(this.store, this.limits, server.pending);
     this.views = new TaskViews((record) => this.#toolOf(record));

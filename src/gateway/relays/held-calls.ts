@@ -6,6 +6,7 @@ import { InputFailure } from '../../client/index.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Bus } from '../../engine/ports.ts';
 import { WireError } from '../../protocol/errors.ts';
+import { resolveLimits } from '../../protocol/known-options.ts';
 import { HeldCall, type HeldCallRef, type HoldableCall } from './held-call.ts';
 import { type OutcomeCodec, SharedHeldCalls } from './shared-held-calls.ts';
 
@@ -44,7 +45,7 @@ export class HeldCalls {
   readonly #perPrincipal = new Map<string, number>();
 
   constructor(limits: Partial<HeldCallLimits> = {}, sharing?: HeldCallSharing) {
-    this.#limits = { ...defaultHeldCallLimits, ...limits };
+    this.#limits = resolveLimits(defaultHeldCallLimits, limits, ['keepMs']);
     this.holder = sharing?.bus.process ?? crypto.randomUUID();
     this.#shared = sharing && new SharedHeldCalls({ ...sharing, find: (id) => this.#calls.get(id) });
   }
