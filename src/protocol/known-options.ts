@@ -18,8 +18,9 @@ export function resolveLimits<T extends object>(defaults: T, given: Partial<T>, 
     if (value === undefined) continue;
     if (!Object.hasOwn(defaults, name))
       throw new TypeError(`Unknown limit ${name}; use one of ${Object.keys(defaults).join(', ')}`);
-    const isValid = typeof value === 'number' && (value > 0 || (value === 0 && mayBeZero.includes(name)));
-    if (!isValid) throw new TypeError(`The limit ${name} must be a number above 0`);
+    const zeroAllowed = mayBeZero.includes(name);
+    const isValid = typeof value === 'number' && (value > 0 || (value === 0 && zeroAllowed));
+    if (!isValid) throw new TypeError(`The limit ${name} must be ${zeroAllowed ? '0 or ' : ''}a number above 0`);
     limits[name] = value;
   }
   return limits as T;

@@ -11,9 +11,9 @@ import { HeldCall, type HeldCallRef, type HoldableCall } from './held-call.ts';
 import { type OutcomeCodec, SharedHeldCalls } from './shared-held-calls.ts';
 
 export interface HeldCallLimits {
-  /** Held calls of one principal; stops one caller from using up the limit of all. */
+  /** Held calls of one principal, or 0 to hold none; stops one caller from using up the limit of all. */
   readonly maxPerPrincipal: number;
-  /** Held calls of all callers; stops callers that never retry from filling the memory. */
+  /** Held calls of all callers, or 0; stops callers that never retry from filling the memory. */
   readonly max: number;
   /** How long a call is held until the client retries. */
   readonly expiresMs: number;
@@ -45,7 +45,7 @@ export class HeldCalls {
   readonly #perPrincipal = new Map<string, number>();
 
   constructor(limits: Partial<HeldCallLimits> = {}, sharing?: HeldCallSharing) {
-    this.#limits = resolveLimits(defaultHeldCallLimits, limits, ['keepMs']);
+    this.#limits = resolveLimits(defaultHeldCallLimits, limits, ['maxPerPrincipal', 'max', 'keepMs']);
     this.holder = sharing?.bus.process ?? crypto.randomUUID();
     this.#shared = sharing && new SharedHeldCalls({ ...sharing, find: (id) => this.#calls.get(id) });
   }
