@@ -2,6 +2,7 @@
 // alone; the server is another process, and the same for all clients. With a channel to the bench it runs a slice whenever it
 // gets one.
 import assert from 'node:assert/strict';
+import { setInterval } from 'node:timers/promises';
 import { connector } from './clients.mjs';
 import { fastServer } from './target.mjs';
 
@@ -22,8 +23,33 @@ async function load(forMs, atLeast) {
       calls++;
     }
   };
+  return measured(async () => {
+    await Promise.all(Array.from({ length: job.inFlight }, lane));
+    return calls;
+  });
+}
+
+/** Calls so many times a second, whether or not earlier calls have ended. @param {number} forMs @param {number} perSec */
+function paced(forMs, perSec) {
+  return measured(async () => {
+    const begun = performance.now();
+    /** @type {Promise<unknown>[]} */
+    const open = [];
+    for await (const _ of setInterval(1)) {
+      const elapsedMs = performance.now() - begun;
+      if (elapsedMs >= forMs) break;
+      // By the clock: timers come late.
+      while (open.length < (elapsedMs / 1000) * perSec) open.push(connected.call());
+    }
+    await Promise.all(open);
+    return open.length;
+  });
+}
+
+/** @param {() => Promise<number>} run  returns the number of calls */
+async function measured(run) {
   const [begun, before] = [performance.now(), process.cpuUsage()];
-  await Promise.all(Array.from({ length: job.inFlight }, lane));
+  const calls = await run();
   const { user, system } = process.cpuUsage(before);
   return { cpuUs: (user + system) / calls, perSec: (calls / (performance.now() - begun)) * 1000 };
 }
@@ -31,7 +57,9 @@ async function load(forMs, atLeast) {
 // The compiler settles after so many calls, not after so much time, and over HTTP there are few in a second.
 await load(job.warmMs, 5_000);
 if (process.send) {
-  process.on('message', async ({ ms }) => process.send?.(await load(ms, 500)));
+  process.on('message', async ({ ms, perSec }) => {
+    process.send?.(await (perSec === undefined ? load(ms, 500) : paced(ms, perSec)));
+  });
   process.once('disconnect', () => process.exit());
   process.send({ revision: connected.revision });
 } else {

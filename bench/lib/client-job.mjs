@@ -45,10 +45,10 @@ export class ClientLoad {
     return client;
   }
 
-  /** @param {number} ms @param {number} patienceMs @returns {Promise<{ cpuUs: number, perSec: number }>} */
-  async load(ms, patienceMs) {
+  /** With `perSec`, calls so many times a second. @param {number} ms @param {number} patienceMs @param {number} [perSec] @returns {Promise<{ cpuUs: number, perSec: number }>} */
+  async load(ms, patienceMs, perSec) {
     const answer = once(this.#child, 'message');
-    this.#child.send({ ms });
+    this.#child.send({ ms, perSec });
     const [measured] = await within(answer, ms + patienceMs, 'no end of the calls of a client');
     return measured;
   }
