@@ -45,6 +45,16 @@ async function inOnePacket({ port, method, params }: Attack): Promise<void> {
   raw.uncork();
 }
 
+async function onManySockets({ port, method, params }: Attack): Promise<void> {
+  const sockets = Array.from({ length: 300 }, () => new WebSocket(`ws://127.0.0.1:${port}/mcp`, { headers: mallory }));
+  for (const socket of sockets) {
+    open.push({ destroy: () => socket.terminate() });
+    socket.on('error', () => {});
+  }
+  await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.on('open', resolve).on('error', resolve))));
+  for (const socket of sockets) socket.send(JSON.stringify(modernBody(method, params, 1)));
+}
+
 async function overHttpSse({ port, method, params }: Attack): Promise<void> {
   const client = new HttpTestClient(port);
   open.push({ destroy: () => client.close() });
@@ -123,4 +133,32 @@ test.each([
     attack({ port, method: 'prompts/get', params: { name: 'summarize_notes', arguments: {} } }),
   );
   expect(peak()).toBeLessThan(maxMemory);
+});
+
+/** A tool of a plugin that computes for a while without a pause, and has a small result. */
+function writeBusyPlugin(): string {
+  const plugin = home.file('busy');
+  mkdirSync(plugin);
+  writeFileSync(`${plugin}/package.json`, JSON.stringify({ type: 'module' }));
+  writeFileSync(`${plugin}/mooring-plugin.json`, JSON.stringify({ name: 'busy', version: '1.0.0', main: 'index.js' }));
+  const compute = 'const until = performance.now() + 20; while (performance.now() < until);';
+  const run = `() => { ${compute} return 'done'; }`;
+  writeFileSync(
+    `${plugin}/index.js`,
+    `export const pack = () => ({ name: 'busy', install: (server) => server.tool('compute', { run: ${run} }) });`,
+  );
+  const config = home.file('mooring.json');
+  writeFileSync(config, JSON.stringify({ profile: 'everything', plugins: [{ source: plugin }] }), { mode: 0o600 });
+  return config;
+}
+
+test.each([
+  { how: 'on as many connections', attack: onManyConnections },
+  { how: 'on as many WebSockets', attack: onManySockets },
+  { how: 'over HTTP+SSE', attack: overHttpSse },
+])('300 calls of a tool that computes without a pause, $how', async ({ attack }) => {
+  const { port } = await start('--config', writeBusyPlugin());
+  await expectOthersServed(port, () =>
+    attack({ port, method: 'tools/call', params: { name: 'compute', arguments: {} } }),
+  );
 });

@@ -19,6 +19,33 @@ test('after many bytes were sent, requests wait for the next turn', async () => 
   expect([turns.busy, turns.mustWait('ada')]).toEqual([false, false]);
 });
 
+test('after requests took long, others wait for the next turn', async () => {
+  const turns = new FairTurns();
+  turns.worked(performance.now() - 5);
+  expect(turns.busy).toBe(false);
+  turns.worked(performance.now() - 6);
+  expect([turns.busy, turns.mustWait('ada')]).toEqual([true, true]);
+  await nextTurn();
+  expect(turns.busy).toBe(false);
+});
+
+test('one turn at a time, also if requests are answered at once', async () => {
+  const turns = new FairTurns();
+  let served = 0;
+  turns.spent(2 * megabyte);
+  for (let n = 0; n < 20; n++) {
+    turns.wait('mallory', () => {
+      served++;
+      turns.spent(2 * megabyte);
+    });
+  }
+  for (let turn = 1; turn <= 10; turn++) {
+    await nextTurn();
+    expect(served).toBeLessThanOrEqual(turn);
+  }
+  await expect.poll(() => served).toBe(20);
+});
+
 test('callers take turns: one with many large responses does not delay the other', async () => {
   const turns = new FairTurns();
   const served: string[] = [];

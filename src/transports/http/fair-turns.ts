@@ -1,6 +1,7 @@
-// Large responses take long to encode, and requests that arrive together are served in one turn of the event loop: a
-// caller with hundreds of them would delay all others. So once many bytes have been sent in a turn, requests wait for the
-// next turn, in which callers are served alternately. Small responses are not counted.
+// Requests that arrive together are served in one turn of the event loop: a caller with hundreds of them whose responses are
+// large, or whose handlers compute for long, would delay all others. So once many bytes have been sent in a turn, or much time
+// was spent in handlers, requests wait for the next turn, in which callers are served alternately. Small responses and short
+// work are not counted.
 
 import { monotonicMs } from '../../protocol/clock.ts';
 import { pauseAfter } from '../../protocol/slices.ts';
@@ -11,14 +12,18 @@ const maxTurnBytes = 1024 * 1024;
 /** How many requests that waited are served in one turn. */
 const maxTurnRequests = 100;
 
-/** How long they may take together before the rest waits. */
+/** How long requests may take together in one turn before the rest waits. */
 const maxTurnMs = 10;
+
+/** Work that took less is not counted. */
+const shortWorkMs = 1;
 
 /** Responses up to this length are not counted. */
 export const smallResponse = 128 * 1024;
 
 export class FairTurns {
   #bytes = 0;
+  #workedMs = 0;
   #scheduled = false;
   /** The next one to be served is the first request of the first caller. */
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -30,14 +35,26 @@ export class FairTurns {
     this.#schedule();
   }
 
+  /** A request that did not wait was served in this turn, since that time on the monotonic clock. */
+  worked(startMs: number): void {
+    const ms = monotonicMs() - startMs;
+    if (ms < shortWorkMs) return;
+    this.#workedMs += ms;
+    this.#schedule();
+  }
+
+  get #isSpent(): boolean {
+    return this.#bytes > maxTurnBytes || this.#workedMs > maxTurnMs;
+  }
+
   /** False: no request has to wait, so `mustWait` need not be called. */
   get busy(): boolean {
-    return this.#bytes > maxTurnBytes || this.#waiting.size > 0;
+    return this.#isSpent || this.#waiting.size > 0;
   }
 
   /** Whether a request of this caller has to wait: for the next turn, or behind others of the same caller. */
   mustWait(caller: string): boolean {
-    return this.#bytes > maxTurnBytes || this.#waiting.has(caller);
+    return this.#isSpent || this.#waiting.has(caller);
   }
 
   /** Calls `run` when it is this caller's turn. Returns a function that stops waiting. */
@@ -65,8 +82,8 @@ export class FairTurns {
 
   /** Serves one request whatever it costs, and more of them only while little was sent, and soon. */
   #startTurn(): void {
-    this.#scheduled = false;
     this.#bytes = 0;
+    this.#workedMs = 0;
     const startMs = monotonicMs();
     const until = startMs + maxTurnMs;
     this.#serveNext();
@@ -74,12 +91,14 @@ export class FairTurns {
     // the same time, before the first of them is sent and counted.
     for (let n = Math.min(this.#requests, maxTurnRequests); n > 0; n--) {
       setImmediate(() => {
-        if (this.#bytes <= maxTurnBytes && monotonicMs() < until) this.#serveNext();
+        if (!this.#isSpent && monotonicMs() < until) this.#serveNext();
       });
     }
-    if (this.#requests === 0) return;
-    this.#scheduled = true;
-    setImmediate(() => pauseAfter(monotonicMs() - startMs, () => this.#startTurn()));
+    if (this.#requests > 0) setImmediate(() => pauseAfter(monotonicMs() - startMs, () => this.#startTurn()));
+    else {
+      this.#scheduled = false;
+      if (this.#isSpent) this.#schedule();
+    }
   }
 
   #serveNext(): void {
