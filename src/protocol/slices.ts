@@ -21,18 +21,22 @@ export function nextSlice(): Promise<void> {
 function schedule(): void {
   if (scheduled) return;
   scheduled = true;
-  // setImmediate adds no delay; a timer of 0 ms waits for at least 1 ms.
-  const { setImmediate: soon = setTimeout } = globalThis as { setImmediate?: (run: () => void) => unknown };
   let startMs = 0;
-  soon(() => {
+  inNextTurn(() => {
     startMs = monotonicMs();
     waiting.shift()?.();
   });
   // In the same turn, when the slice is over.
-  soon(() => {
+  inNextTurn(() => {
     if (waiting.length === 0) scheduled = false;
     else pauseAfter(monotonicMs() - startMs, scheduleNext);
   });
+}
+
+/** Not all platforms have setImmediate, which adds no delay; a timer of 0 ms waits for at least 1 ms. */
+export function inNextTurn(run: () => void): void {
+  const { setImmediate: soon = setTimeout } = globalThis as { setImmediate?: (run: () => void) => unknown };
+  soon(run);
 }
 
 function scheduleNext(): void {

@@ -19,14 +19,30 @@ test('after many bytes were sent, requests wait for the next turn', async () => 
   expect([turns.busy, turns.mustWait('ada')]).toEqual([false, false]);
 });
 
+const compute = (ms: number): void => {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+};
+
 test('after requests took long, others wait for the next turn', async () => {
   const turns = new FairTurns();
-  turns.worked(performance.now() - 5);
-  expect(turns.busy).toBe(false);
-  turns.worked(performance.now() - 6);
-  expect([turns.busy, turns.mustWait('ada')]).toEqual([true, true]);
+  let served = 0;
+  while (!turns.arrive() && served < 20) {
+    served++;
+    compute(12);
+  }
+  expect(turns.mustWait('ada')).toBe(true);
+  expect(served).toBeLessThan(8);
   await nextTurn();
-  expect(turns.busy).toBe(false);
+  expect([turns.busy, turns.arrive()]).toEqual([false, false]);
+});
+
+test('the time between two turns does not count', async () => {
+  const turns = new FairTurns();
+  for (let n = 0; n < 12; n++) {
+    expect(turns.arrive()).toBe(false);
+    await new Promise((resolve) => setTimeout(resolve, 12));
+  }
 });
 
 test('one turn at a time, also if requests are answered at once', async () => {

@@ -1,10 +1,10 @@
 // Requests that arrive together are served in one turn of the event loop: a caller with hundreds of them whose responses are
 // large, or whose handlers compute for long, would delay all others. So once many bytes have been sent in a turn, or much time
-// was spent in handlers, requests wait for the next turn, in which callers are served alternately. Small responses and short
-// work are not counted.
+// was spent in handlers, requests wait for the next turn, in which callers are served alternately. Small responses are not
+// counted.
 
 import { monotonicMs } from '../../protocol/clock.ts';
-import { pauseAfter } from '../../protocol/slices.ts';
+import { inNextTurn, pauseAfter } from '../../protocol/slices.ts';
 
 /** How much may be sent in one turn before the rest waits. */
 const maxTurnBytes = 1024 * 1024;
@@ -15,15 +15,19 @@ const maxTurnRequests = 100;
 /** How long requests may take together in one turn before the rest waits. */
 const maxTurnMs = 10;
 
-/** Work that took less is not counted. */
-const shortWorkMs = 1;
+/** How many requests arrive before the clock is read: for each of them it would take 2 % of a call (bench http, "mooring"). */
+const clockInterval = 4;
 
 /** Responses up to this length are not counted. */
 export const smallResponse = 128 * 1024;
 
 export class FairTurns {
   #bytes = 0;
-  #workedMs = 0;
+  /** Requests that arrived since the clock was read. */
+  #arrived = 0;
+  #readAtMs = 0;
+  /** From when on the time of this turn is measured; undefined: it is not. */
+  #measuredFromMs: number | undefined;
   #scheduled = false;
   /** The next one to be served is the first request of the first caller. */
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -35,26 +39,37 @@ export class FairTurns {
     this.#schedule();
   }
 
-  /** A request that did not wait was served in this turn, since that time on the monotonic clock. */
-  worked(startMs: number): void {
-    const ms = monotonicMs() - startMs;
-    if (ms < shortWorkMs) return;
-    this.#workedMs += ms;
-    this.#schedule();
+  /** Call it for each request. False: it need not wait, so `mustWait` need not be called. */
+  arrive(): boolean {
+    if (++this.#arrived >= clockInterval) this.#readClock();
+    return this.busy;
   }
 
-  get #isSpent(): boolean {
-    return this.#bytes > maxTurnBytes || this.#workedMs > maxTurnMs;
+  #readClock(): void {
+    const nowMs = monotonicMs();
+    if (this.#measuredFromMs !== undefined) {
+      // No more requests in this turn, as if many bytes had been sent.
+      if (nowMs - this.#measuredFromMs > maxTurnMs) this.spent(maxTurnBytes + 1);
+      return;
+    }
+    this.#arrived = 0;
+    // The last requests took long, in this turn or in several: for each further one of this turn the clock is read.
+    if (nowMs - this.#readAtMs > maxTurnMs) {
+      this.#measuredFromMs = nowMs;
+      this.#arrived = clockInterval;
+      this.#schedule();
+    }
+    this.#readAtMs = nowMs;
   }
 
-  /** False: no request has to wait, so `mustWait` need not be called. */
+  /** Whether some request has to wait. */
   get busy(): boolean {
-    return this.#isSpent || this.#waiting.size > 0;
+    return this.#bytes > maxTurnBytes || this.#waiting.size > 0;
   }
 
   /** Whether a request of this caller has to wait: for the next turn, or behind others of the same caller. */
   mustWait(caller: string): boolean {
-    return this.#isSpent || this.#waiting.has(caller);
+    return this.#bytes > maxTurnBytes || this.#waiting.has(caller);
   }
 
   /** Calls `run` when it is this caller's turn. Returns a function that stops waiting. */
@@ -77,27 +92,34 @@ export class FairTurns {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    setImmediate(() => this.#startTurn());
+    inNextTurn(() => this.#startTurn());
   }
 
   /** Serves one request whatever it costs, and more of them only while little was sent, and soon. */
   #startTurn(): void {
     this.#bytes = 0;
-    this.#workedMs = 0;
+    if (this.#measuredFromMs !== undefined) {
+      this.#measuredFromMs = undefined;
+      this.#arrived = 0;
+    }
+    if (this.#requests === 0) {
+      this.#scheduled = false;
+      return;
+    }
     const startMs = monotonicMs();
     const until = startMs + maxTurnMs;
     this.#serveNext();
     // Each in a callback of its own: promises settle in between. In one loop all would have their results in memory at
     // the same time, before the first of them is sent and counted.
     for (let n = Math.min(this.#requests, maxTurnRequests); n > 0; n--) {
-      setImmediate(() => {
-        if (!this.#isSpent && monotonicMs() < until) this.#serveNext();
+      inNextTurn(() => {
+        if (this.#bytes <= maxTurnBytes && monotonicMs() < until) this.#serveNext();
       });
     }
-    if (this.#requests > 0) setImmediate(() => pauseAfter(monotonicMs() - startMs, () => this.#startTurn()));
+    if (this.#requests > 0) inNextTurn(() => pauseAfter(monotonicMs() - startMs, () => this.#startTurn()));
     else {
       this.#scheduled = false;
-      if (this.#isSpent) this.#schedule();
+      if (this.#bytes > 0) this.#schedule();
     }
   }
 

@@ -2,7 +2,6 @@
 // stream. The connection is the session. Only handshake revisions are served.
 
 import { callerKey } from '../../protocol/caller-budget.ts';
-import { monotonicMs } from '../../protocol/clock.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Outlet, Peer, SessionChannel, SessionControl, SessionHost } from '../../protocol/exchange.ts';
 import { isObject, isRequestId, parseMessage } from '../../protocol/json-rpc.ts';
@@ -89,11 +88,7 @@ export class LegacySse {
       const { turns } = this.#state;
       const caller = callerKey(exchange);
       const admit = (): void => this.#admit(id, exchange, message, body);
-      if (!turns.busy || !turns.mustWait(caller)) {
-        const startMs = monotonicMs();
-        admit();
-        return turns.worked(startMs);
-      }
+      if (!turns.arrive() || !turns.mustWait(caller)) return admit();
       exchange.onGone(turns.wait(caller, () => this.#errors.catchError(exchange, admit)));
     });
   }

@@ -1,7 +1,6 @@
 // Streamable HTTP: one path for every revision. A POST is read and classified here, then served as a stateless request,
 // as `initialize`, or within a session. Sessions also have a stream (GET) and an end (DELETE).
 
-import { monotonicMs } from '../../protocol/clock.ts';
 import { WireError } from '../../protocol/errors.ts';
 import type { Principal, SessionHost } from '../../protocol/exchange.ts';
 import { parseMessage } from '../../protocol/json-rpc.ts';
@@ -62,17 +61,15 @@ export class Streamable {
   }
 
   #read(exchange: HttpExchange, accepts: Accepts, body: string): void {
-    const startMs = monotonicMs();
     const message = parseMessage(body, this.#host.limits);
     if (message instanceof WireError) return this.#errors.sendError(exchange, 400, message);
     const post = new Post(exchange, accepts, message, body, this.#host);
     const { turns } = this.#state;
-    if (turns.busy && turns.mustWait(post.caller)) {
+    if (turns.arrive() && turns.mustWait(post.caller)) {
       const run = (): void => this.#errors.catchError(exchange, () => this.#admit(post));
       return exchange.onGone(turns.wait(post.caller, run));
     }
     this.#admit(post);
-    turns.worked(startMs);
   }
 
   /** Serves a POST if its caller has not too much open already. */

@@ -3,7 +3,6 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { callerKey } from '../../../protocol/caller-budget.ts';
-import { monotonicMs } from '../../../protocol/clock.ts';
 import { WireError, wireErrors } from '../../../protocol/errors.ts';
 import type { Outlet, Principal, SessionChannel, SessionHost } from '../../../protocol/exchange.ts';
 import { parseMessage } from '../../../protocol/json-rpc.ts';
@@ -105,12 +104,10 @@ export class WebSocketConnection implements Outlet {
 
   #receive(text: string): void {
     const { turns } = this.#endpoint.state;
-    const isTurn = !turns.busy || !turns.mustWait(this.#unsent.caller);
+    const isTurn = !turns.arrive() || !turns.mustWait(this.#unsent.caller);
     if (isTurn && this.#serving < groupSize && this.#waiting.length === 0) {
       if (this.#serving++ === 0) process.nextTick(this.#forgetServing);
-      const startMs = monotonicMs();
-      this.#take(text);
-      return turns.worked(startMs);
+      return this.#take(text);
     }
     if (!this.#paused.forTurn) this.#pause('forTurn');
     // One turn for each group of them.
