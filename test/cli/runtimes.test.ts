@@ -30,6 +30,17 @@ function findBinary(scope: string, path: string, moved?: string): string | undef
   return found;
 }
 
+/** No request waits for something of another one, which may have ended: after large responses, and after a while. */
+async function expectServed(url: string): Promise<void> {
+  const client = await connect(url, { revision: '2026-07-28', eraCache: false });
+  const name = 'a'.repeat(2_000_000);
+  for (let n = 0; n < 8; n++) {
+    expect((await client.callTool('greet', { name })).content).toMatchObject([{ text: `Hello, ${name}!` }]);
+    await new Promise((resolve) => setTimeout(resolve, 15));
+  }
+  await client.close();
+}
+
 const workerd = findBinary('@cloudflare', 'bin/workerd');
 const bun = findBinary('@oven', 'bin/bun', 'bun/bin/bun.exe');
 const deno = findBinary('@deno', 'deno');
@@ -137,6 +148,7 @@ describe.concurrent('servers', { timeout: 120_000 }, () => {
     );
     const url = await start(workerd as string, ['serve', '--control-fd=3', `${name}.capnp`], 3);
     expect(await greetings(url)).toEqual([greeting, greeting]);
+    await expectServed(url);
   });
 
   test.skipIf(bun === undefined)('Bun', async () => {

@@ -45,6 +45,16 @@ test('the time between two turns does not count', async () => {
   }
 });
 
+test('without turns, no request waits', () => {
+  const turns = new FairTurns();
+  turns.disable();
+  turns.spent(2 * megabyte);
+  for (let n = 0; n < 10; n++) {
+    expect(turns.arrive()).toBe(false);
+    compute(12);
+  }
+});
+
 test('one turn at a time, also if requests are answered at once', async () => {
   const turns = new FairTurns();
   let served = 0;

@@ -32,16 +32,23 @@ export class FairTurns {
   /** The next one to be served is the first request of the first caller. */
   readonly #waiting = new Map<string, Set<() => void>>();
   #requests = 0;
+  #enabled = true;
+
+  /** No request waits from now on. */
+  disable(): void {
+    this.#enabled = false;
+  }
 
   /** A response of that length, in characters or bytes, was sent in this turn. */
   spent(length: number): void {
+    if (!this.#enabled) return;
     this.#bytes += length;
     this.#schedule();
   }
 
   /** Call it for each request. False: it need not wait, so `mustWait` need not be called. */
   arrive(): boolean {
-    if (++this.#arrived >= clockInterval) this.#readClock();
+    if (++this.#arrived >= clockInterval && this.#enabled) this.#readClock();
     return this.busy;
   }
 

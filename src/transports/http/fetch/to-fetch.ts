@@ -26,6 +26,8 @@ export function createFetchHandler(host: SessionHost, options: EndpointOptions):
   // Only the runtime knows where it listens: without configuration every Host is allowed, and no Origin.
   const access = new HostOriginCheck(rulesFrom(options));
   const endpoint = new Endpoint(host, options, access, (each) => each.sealer);
+  // Some runtimes end the timers of a request together with it: no request may wait for one of another.
+  endpoint.state.turns.disable();
   const handle = (request: Request, info: FetchInfo = {}): Promise<Response> => {
     const exchange = new FetchExchange(request, info.address, endpoint);
     endpoint.handle(exchange);
