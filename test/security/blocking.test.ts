@@ -1,6 +1,8 @@
 // Work that small requests cause: hundreds of them at once, on many connections, in one packet or over HTTP+SSE, neither
 // end the process nor keep another caller waiting. The built program runs with a small heap.
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
@@ -95,10 +97,10 @@ async function longestWait(port: number, forMs: number): Promise<number> {
   return longestMs;
 }
 
-async function expectOthersServed(port: number, attack: () => Promise<void>): Promise<void> {
+async function expectOthersServed(port: number, attack: () => Promise<void>, maxMs = maxWaitMs): Promise<void> {
   const usualMs = await longestWait(port, 500);
   await attack();
-  expect(await longestWait(port, 2_000)).toBeLessThan(maxWaitMs + usualMs * maxWaitFactor);
+  expect(await longestWait(port, 2_000)).toBeLessThan(maxMs + usualMs * maxWaitFactor);
 }
 
 test('400 calls that read several files each, requested in one packet', async () => {
@@ -162,3 +164,50 @@ test.each([
     attack({ port, method: 'tools/call', params: { name: 'compute', arguments: {} } }),
   );
 });
+
+/** A server over HTTP with a tool whose result is long; the response has this media type. In a process of its own: it is busy, too. */
+function longServer(type: string): string {
+  const [begin, end] = type === 'text/event-stream' ? ['data: ', '\n\n'] : ['', ''];
+  return `
+    import { createServer } from 'node:http';
+    const text = Buffer.from('x'.repeat(5 * 1024 * 1024));
+    const serverInfo = { name: 'long', version: '1' };
+    const results = {
+      initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo },
+      'tools/list': { tools: [{ name: 'long', inputSchema: { type: 'object' } }] },
+    };
+    const server = createServer(async (request, response) => {
+      let body = '';
+      for await (const chunk of request) body += chunk;
+      const { id, method } = JSON.parse(body || '{}');
+      if (id === undefined) return response.writeHead(request.method === 'POST' ? 202 : 405).end();
+      response.writeHead(200, { 'Content-Type': ${JSON.stringify(type)} });
+      response.write(${JSON.stringify(begin)} + '{"jsonrpc":"2.0","id":' + JSON.stringify(id) + ',"result":');
+      if (method !== 'tools/call') response.write(JSON.stringify(results[method] ?? {}));
+      else {
+        response.write('{"content":[{"type":"text","text":"');
+        response.write(text);
+        response.write('"}]}');
+      }
+      response.end('}' + ${JSON.stringify(end)});
+    }).listen(0, '127.0.0.1', () => console.log(server.address().port));`;
+}
+
+test.each(['application/json', 'text/event-stream'])(
+  '300 calls with long results of a server behind a gateway, over HTTP as %s',
+  async (type) => {
+    writeFileSync(home.file('long.mjs'), longServer(type));
+    const upstream = spawn(process.execPath, [home.file('long.mjs')], { stdio: ['ignore', 'pipe', 'inherit'] });
+    open.push({ destroy: () => upstream.kill('SIGKILL') });
+    const url = `http://127.0.0.1:${String(await once(upstream.stdout, 'data')).trim()}/mcp`;
+    const file = home.file('servers.json');
+    writeFileSync(file, JSON.stringify({ mcpServers: { one: { url } } }), { mode: 0o600 });
+    const { port, client, peak } = await start('local', '--gateway', file);
+    const params = { name: 'one__long', arguments: {} };
+    expect((await client.modern('tools/call', params, { headers: ada })).status).toBe(200);
+    // Half a second on an idle machine, and eleven seconds, or the end of the process, before long responses had turns.
+    const maxMs = 4_000;
+    await expectOthersServed(port, () => onManyConnections({ port, method: 'tools/call', params }), maxMs);
+    expect(peak()).toBeLessThan(maxMemory);
+  },
+);

@@ -69,15 +69,22 @@ export class EventReader {
     this.#check();
   }
 
+  /** The length of the event that is not complete yet. */
+  get unfinished(): number {
+    return this.#length + this.#pieceLength;
+  }
+
   /** Stops reading; an unfinished event is discarded, as the standard requires. */
   close(): void {
     this.#over = true;
     this.#pieces = [];
+    this.#pieceLength = 0;
     this.#data = undefined;
+    this.#length = 0;
   }
 
   #check(): void {
-    if (this.#length + this.#pieceLength <= this.#maxLength) return;
+    if (this.unfinished <= this.#maxLength) return;
     this.close();
     this.#listener.tooLarge();
   }

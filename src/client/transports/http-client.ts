@@ -10,6 +10,7 @@ import type { ConnectOptions } from '../options.ts';
 import { clean } from '../untrusted-text.ts';
 import { sendAuthorized } from './authorized.ts';
 import { createWire, type HttpReply, type HttpWire, type OutgoingHttpRequest } from './http-wire.ts';
+import { decodeLongBody, LongBodies, type LongBody, shortBody } from './long-bodies.ts';
 import type { TransportListener } from './transport.ts';
 
 /** A request of a transport; host, credentials and fixed headers are added here. */
@@ -183,24 +184,37 @@ function toList(headers: AuthorizationHeaders): string[] {
 }
 
 /** Reads a body as text; undefined when it is larger than allowed. Rejects when it is not complete. */
-export function readText(reply: HttpReply, maxBytes: number): Promise<string | undefined> {
+export function readText(
+  reply: HttpReply,
+  maxBytes: number,
+  longBodies = new LongBodies(),
+): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
     let size = 0;
+    let long: LongBody | undefined;
     reply.read({
       chunk(bytes) {
         size += bytes.length;
-        if (size <= maxBytes) chunks.push(bytes);
-        else {
+        if (size > maxBytes) {
           resolve(undefined);
           chunks.length = 0;
           reply.discard();
+          return undefined;
         }
+        chunks.push(bytes);
+        if (size <= shortBody || long !== undefined) return undefined;
+        long = longBodies.begin();
+        return long.turn;
       },
       end(error) {
         if (error !== undefined) reject(error);
-        else if (chunks.length === 1) resolve(textOf(chunks[0] as Uint8Array));
+        else if (long !== undefined) {
+          const { end } = long;
+          return void decodeLongBody(chunks).then(resolve, reject).finally(end);
+        } else if (chunks.length === 1) resolve(textOf(chunks[0] as Uint8Array));
         else resolve(Buffer.concat(chunks).toString('utf8'));
+        long?.end();
       },
     });
   });

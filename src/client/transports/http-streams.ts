@@ -5,6 +5,7 @@ import { type ClientError, clientErrors } from '../errors.ts';
 import { EventReader } from './event-stream.ts';
 import { type HttpClient, mediaType, toErrorInfo } from './http-client.ts';
 import type { HttpReply } from './http-wire.ts';
+import { LongBodies, type LongBody, shortBody } from './long-bodies.ts';
 import type { TransportListener } from './transport.ts';
 
 /** How a stream ended, and where it could go on. */
@@ -25,17 +26,26 @@ const maxFailedAttempts = 6;
 /** Some servers send nothing before the first event; how long to wait for a sign of the stream. */
 const openMs = 3_000;
 
-/** Reads a reply to its end, or to the response. `during`: the request that it responds to. Never rejects. */
+/**
+ * Reads a reply to its end, or to the response. `during`: the request that it responds to. `longBodies`: a long event counts as a
+ * long body while it is read. Never rejects.
+ */
 export function readEvents(
   reply: HttpReply,
   listener: TransportListener,
   maxLength: number,
   before?: EventStreamEnd,
   during?: number,
+  longBodies = new LongBodies(),
 ): Promise<EventStreamEnd> {
   return new Promise((resolve) => {
     let receivedAny = false;
     let tooLarge = false;
+    let long: LongBody | undefined;
+    const endLong = (): void => {
+      long?.end();
+      long = undefined;
+    };
     const reader = new EventReader(
       {
         event(data, type) {
@@ -57,6 +67,7 @@ export function readEvents(
     reader.lastEventId = before?.lastEventId;
     reader.retryMs = before?.retryMs;
     const finish = (error?: Error): void => {
+      endLong();
       reader.close();
       const { lastEventId, retryMs } = reader;
       resolve({
@@ -67,7 +78,18 @@ export function readEvents(
         receivedAny: receivedAny || lastEventId !== before?.lastEventId,
       });
     };
-    reply.read({ chunk: (bytes) => reader.push(bytes), end: finish });
+    reply.read({
+      chunk(bytes) {
+        reader.push(bytes);
+        if (reader.unfinished <= shortBody) endLong();
+        else if (long === undefined) {
+          long = longBodies.begin();
+          return long.turn;
+        }
+        return undefined;
+      },
+      end: finish,
+    });
   });
 }
 

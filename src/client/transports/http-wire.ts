@@ -17,9 +17,12 @@ export interface OutgoingHttpRequest {
   readonly long?: boolean | undefined;
 }
 
-/** Receives a body. `end` is called once, with an error if the body is incomplete. */
+/**
+ * Receives a body. The next chunk comes when the promise that `chunk` may return is resolved. `end` is called once, with an
+ * error if the body is incomplete.
+ */
 export interface BodySink {
-  chunk(bytes: Uint8Array): void;
+  chunk(bytes: Uint8Array): void | Promise<void>;
   end(error?: Error): void;
 }
 
@@ -148,7 +151,10 @@ class NodeReply implements HttpReply {
       sink.end(error);
     };
     message.on('data', (chunk: Uint8Array) => {
-      if (!over) sink.chunk(chunk);
+      const wait = over ? undefined : sink.chunk(chunk);
+      if (wait === undefined) return;
+      message.pause();
+      void wait.then(() => message.resume());
     });
     message.on('error', end);
     message.on('close', () => end(message.complete ? undefined : new Error('the connection was closed')));
@@ -206,7 +212,7 @@ async function pump(response: Response, sink: BodySink): Promise<void> {
   try {
     const reader = response.body?.getReader();
     for (let next = await reader?.read(); next !== undefined && !next.done; next = await reader?.read()) {
-      sink.chunk(next.value);
+      await sink.chunk(next.value);
     }
   } catch (error) {
     sink.end(error instanceof Error ? error : new Error(String(error)));

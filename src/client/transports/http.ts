@@ -10,6 +10,7 @@ import { clean } from '../untrusted-text.ts';
 import { HttpClient, mediaType, readText, toErrorInfo } from './http-client.ts';
 import { readEvents, resumeStream, ServerMessageStream } from './http-streams.ts';
 import type { HttpReply } from './http-wire.ts';
+import { LongBodies } from './long-bodies.ts';
 import type { Outgoing, Transport, TransportListener } from './transport.ts';
 
 const jsonHeaders = ['Content-Type', 'application/json', 'Accept', 'application/json, text/event-stream'];
@@ -41,6 +42,7 @@ export class HttpTransport implements Transport {
   readonly #maxMessageBytes: number;
   readonly #open = new SlotSet<OpenRequest>();
   readonly #notices = new Set<() => void>();
+  readonly #longBodies = new LongBodies();
   #client!: HttpClient;
   #listener!: TransportListener;
   #binding = defaultBinding;
@@ -159,7 +161,7 @@ export class HttpTransport implements Transport {
     this.#adoptSession(reply);
     const type = mediaType(reply);
     if (type === 'application/json') {
-      const text = await readText(reply, this.#maxMessageBytes);
+      const text = await readText(reply, this.#maxMessageBytes, this.#longBodies);
       if (text === undefined) throw clientErrors.tooLarge(`The response to ${method}`, this.#maxMessageBytes);
       if (text !== '') this.#listener.receive(text, id);
     } else if (type === 'text/event-stream') await this.#readStream(reply, id, method, onSent);
@@ -172,7 +174,7 @@ export class HttpTransport implements Transport {
 
   async #readStream(reply: HttpReply, id: number, method: string, onSent: OnSent): Promise<void> {
     const listener = this.#listener;
-    let end = await readEvents(reply, listener, this.#maxMessageBytes, undefined, id);
+    let end = await readEvents(reply, listener, this.#maxMessageBytes, undefined, id, this.#longBodies);
     if (this.#binding.sessions) {
       end = await resumeStream(this.#client, listener, end, {
         headers: () => this.#sessionHeaders(),

@@ -1,0 +1,52 @@
+// Long bodies of responses. Only a few are read at a time, and each is decoded in a turn of the event loop of its own:
+// hundreds that arrive together would otherwise be in memory together, and end together.
+
+import { nextSlice } from '../../protocol/slices.ts';
+
+/** Bodies up to this length are not counted: decoding one takes less than a millisecond. */
+export const shortBody = 128 * 1024;
+
+const maxReading = 4;
+
+/** A body that is read, or waits for it. */
+export interface LongBody {
+  /** Resolves when the rest of it may be read; undefined: now. */
+  readonly turn: Promise<void> | undefined;
+  /** Call it once, when the body is read, or will not be. */
+  end(): void;
+}
+
+export class LongBodies {
+  #reading = 0;
+  readonly #waiting = new Set<() => void>();
+
+  begin(): LongBody {
+    if (this.#reading < maxReading) {
+      this.#reading++;
+      return { turn: undefined, end: () => this.#end() };
+    }
+    let start = (): void => {};
+    const turn = new Promise<void>((resolve) => {
+      start = resolve;
+    });
+    this.#waiting.add(start);
+    const end = (): void => {
+      if (!this.#waiting.delete(start)) this.#end();
+    };
+    return { turn, end };
+  }
+
+  #end(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) this.#reading--;
+    else {
+      this.#waiting.delete(next);
+      next();
+    }
+  }
+}
+
+export async function decodeLongBody(chunks: readonly Uint8Array[]): Promise<string> {
+  await nextSlice();
+  return Buffer.concat(chunks).toString('utf8');
+}
