@@ -209,6 +209,7 @@ test.each(['application/json', 'text/event-stream'])(
     // the process.
     const maxMs = 8_000;
     await expectOthersServed(port, () => onManyConnections({ port, method: 'tools/call', params }), maxMs);
-    expect(peak()).toBeLessThan(maxMemory);
+    // Most of it is garbage: the heap may grow to 512 MB.
+    expect(peak()).toBeLessThan(500);
   },
 );
