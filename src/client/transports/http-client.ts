@@ -208,13 +208,12 @@ export function readText(
         return long.turn;
       },
       end(error) {
-        if (error !== undefined) reject(error);
-        else if (long !== undefined) {
-          const { end } = long;
-          return void decodeLongBody(chunks).then(resolve, reject).finally(end);
-        } else if (chunks.length === 1) resolve(textOf(chunks[0] as Uint8Array));
+        if (error !== undefined) {
+          long?.end();
+          reject(error);
+        } else if (long !== undefined) void decodeLongBody(chunks).then(resolve, reject).finally(long.end);
+        else if (chunks.length === 1) resolve(textOf(chunks[0] as Uint8Array));
         else resolve(Buffer.concat(chunks).toString('utf8'));
-        long?.end();
       },
     });
   });
