@@ -1,6 +1,7 @@
 // The options of a connection and of one call, with every limit's name, default and reason.
 
 import type { CancelSignal } from '../protocol/cancellation.ts';
+import { resolveLimitOptions } from '../protocol/known-options.ts';
 import type { Logger } from '../protocol/logger.ts';
 import type { CacheHint, Capabilities, Implementation, LogLevel, Meta } from '../protocol/model.ts';
 import type { Authorizer } from './auth/authorizer.ts';
@@ -241,11 +242,6 @@ export const defaultLimits: ClientLimits = {
   maxPages: 1_000,
 };
 
-/** Fills in the defaults. */
-export function resolveClientLimits(options: ConnectOptions): ClientLimits {
-  const settled: Record<string, number> = {};
-  for (const [name, value] of Object.entries(defaultLimits)) {
-    settled[name] = (options[name as keyof ClientLimits] as number | undefined) ?? value;
-  }
-  return settled as unknown as ClientLimits;
-}
+/** Fills in the defaults. Throws for a limit that is not a number. */
+export const resolveClientLimits = (options: ConnectOptions): ClientLimits =>
+  resolveLimitOptions<ClientLimits>(defaultLimits, options, ['maxInputRetries']);

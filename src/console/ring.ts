@@ -1,6 +1,7 @@
 // The buffer of the feed: the newest messages, limited by number and by bytes. A busy peer cannot push out the
 // messages of the others.
 
+import { resolveLimits } from '../protocol/known-options.ts';
 import type { FeedEntry } from './api.ts';
 
 export interface RingLimits {
@@ -37,7 +38,7 @@ export class Ring {
   readonly #large = new Set<Share>();
 
   constructor(limits: Partial<RingLimits> = {}) {
-    this.#limits = { ...defaultRingLimits, ...limits };
+    this.#limits = resolveLimits(defaultRingLimits, limits);
   }
 
   get size(): number {

@@ -3,6 +3,7 @@
 
 import { CautiousClock } from '../protocol/clock.ts';
 import { wireErrors } from '../protocol/errors.ts';
+import { resolveLimits } from '../protocol/known-options.ts';
 import type { Json } from '../protocol/model.ts';
 import type { ExpiringStore } from './ports.ts';
 
@@ -35,8 +36,9 @@ export function createMemoryExpiringStore(
   now: () => number = Date.now,
   expiredBy: () => number = cautious(now),
 ): ExpiringStore {
-  const marks = new Marks({ ...defaults, ...limits }, expiredBy);
-  const values = new Values({ ...defaults, ...limits }, now);
+  const resolved = resolveLimits(defaults, limits);
+  const marks = new Marks(resolved, expiredBy);
+  const values = new Values(resolved, now);
   return {
     get(key) {
       const mark = marks.get(key);

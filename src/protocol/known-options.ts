@@ -9,19 +9,36 @@ export function assertKnownOptions(callee: string, options: object, known: objec
 }
 
 /**
- * Fills in the defaults. An absent value must not remove a limit, and a limit must be a number above 0. `mayBeZero`: names of
- * those that may be 0.
+ * Fills in the defaults. An absent value must not remove a limit, and one whose default is a number must be a
+ * number above 0. `mayBeZero`: names of those that may be 0.
  */
-export function resolveLimits<T extends object>(defaults: T, given: Partial<T>, mayBeZero: readonly string[] = []): T {
+export function resolveLimits<T extends object>(
+  defaults: T,
+  given: Partial<T>,
+  mayBeZero: readonly (keyof T)[] = [],
+): T {
   const limits = { ...defaults } as Record<string, unknown>;
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;
     if (!Object.hasOwn(defaults, name))
       throw new TypeError(`Unknown limit ${name}; use one of ${Object.keys(defaults).join(', ')}`);
-    const zeroAllowed = mayBeZero.includes(name);
-    const isValid = typeof value === 'number' && (value > 0 || (value === 0 && zeroAllowed));
-    if (!isValid) throw new TypeError(`The limit ${name} must be ${zeroAllowed ? '0 or ' : ''}a number above 0`);
+    if (typeof limits[name] === 'number') {
+      const zeroAllowed = mayBeZero.includes(name as keyof T);
+      const isValid = typeof value === 'number' && (value > 0 || (value === 0 && zeroAllowed));
+      if (!isValid) throw new TypeError(`The limit ${name} must be ${zeroAllowed ? '0 or ' : ''}a number above 0`);
+    }
     limits[name] = value;
   }
   return limits as T;
+}
+
+/** As `resolveLimits`, for limits that are options among others. */
+export function resolveLimitOptions<T extends object>(
+  defaults: T,
+  options: Partial<T>,
+  mayBeZero: readonly (keyof T)[] = [],
+): T {
+  const given: Partial<T> = {};
+  for (const name of Object.keys(defaults) as (keyof T)[]) given[name] = options[name];
+  return resolveLimits(defaults, given, mayBeZero);
 }

@@ -37,6 +37,8 @@ test('nor is an option of a client or a gateway', async () => {
   await expect(connect('http://127.0.0.1:1/mcp', header)).rejects.toThrow(
     /^Unknown option header of connect; use one of client, serverName, .*headers/,
   );
+  const late = { timeoutMs: '5s' } as unknown as ConnectOptions;
+  await expect(connect('http://127.0.0.1:1/mcp', late)).rejects.toThrow('The limit timeoutMs must be a number above 0');
   const config = await gatewayConfig({ mcpServers: {} });
   expect(() => createGateway(config, { pin: undefined } as GatewayOptions)).not.toThrow();
   expect(() => createGateway(config, { pin: {} } as GatewayOptions)).toThrow('Unknown option pin of createGateway');

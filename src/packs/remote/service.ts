@@ -1,6 +1,7 @@
 // A remote service as packs use it: requests through the guarded fetcher, retries, a circuit breaker, and health data.
 // Requests and responses of each service are defined in search/ and research/.
 
+import { resolveLimits } from '../../protocol/known-options.ts';
 import { pause } from '../../protocol/wait.ts';
 import type { Fetcher, FetchInit } from '../../security/network/fetcher.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
@@ -65,7 +66,12 @@ export class Service {
     this.name = name;
     this.#fetcher = fetcher;
     this.#now = now;
-    this.#limits = { ...defaultServiceLimits, ...limits };
+    this.#limits = resolveLimits(defaultServiceLimits, limits, [
+      'minIntervalMs',
+      'backOffMs',
+      'maxBackOffMs',
+      'breakerCooldownMs',
+    ]);
     const { breakerThreshold: threshold, breakerCooldownMs: cooldownMs } = this.#limits;
     this.#breaker = new Breaker({ threshold, cooldownMs, now });
   }

@@ -258,6 +258,16 @@ describe.each([
     expect((await rejectionOf(tree.readFile('sparse'), FileError)).code).toBe('FILE_TOO_LARGE');
   });
 
+  test('an absent limit is the default, and a limit of another type is rejected', async () => {
+    writeFileSync(join(root, 'sparse'), '');
+    truncateSync(join(root, 'sparse'), 2 ** 40);
+    const absent = { maxFileBytes: undefined } as unknown as TreeOptions;
+    expect((await rejectionOf(open(absent).readFile('sparse'), FileError)).code).toBe('FILE_TOO_LARGE');
+    expect(() => open({ maxFileBytes: '10' } as unknown as TreeOptions)).toThrow(
+      'maxFileBytes must be a number above 0',
+    );
+  });
+
   test('a hard link is rejected unless allowed, and writing one leaves the other name alone', async () => {
     linkSync(join(base, 'secret.txt'), join(root, 'twin'));
     const tree = open({ writable: true });

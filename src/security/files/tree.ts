@@ -1,6 +1,7 @@
 // The one resolver for every path: opens the configured roots and reads, lists and changes files below them and nowhere
 // else. Every path or `file:` URI from outside goes through a tree.
 
+import { resolveLimits } from '../../protocol/known-options.ts';
 import type { ChangeTarget } from './change.ts';
 import type { FileLocation, FileTree } from './contract.ts';
 import { fileErrors, fromSystem } from './errors.ts';
@@ -39,7 +40,7 @@ export interface TreeOptions extends Partial<FileLimits> {
  */
 export function openRoots(paths: readonly string[], options: TreeOptions = {}): FileTree {
   const { access = bestPathAccess(), own, ...given } = options;
-  const limits: FileLimits = { ...defaultFileLimits, ...given };
+  const limits: FileLimits = resolveLimits(defaultFileLimits, given, ['maxLinkHops']);
   const roots = paths.map(openRoot);
   const context: WalkContext = { access, roots, limits, own };
   for (const root of roots) if (own?.holds(pathOf(root.real))) throw fileErrors.ownRoot(root.path);

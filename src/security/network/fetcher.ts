@@ -1,6 +1,7 @@
 // The fetcher for all outgoing requests: checks where a URL leads, connects to exactly the checked addresses, follows
 // redirects by the same rules, and limits time and bytes. No other file opens an outgoing HTTP connection.
 
+import { resolveLimitOptions } from '../../protocol/known-options.ts';
 import { acceptedEncodings } from './body.ts';
 import { fromNode, networkErrors } from './errors.ts';
 import { sendHop } from './hop.ts';
@@ -67,7 +68,7 @@ export interface Fetcher {
 
 /** Creates a fetcher. Throws `NETWORK_BAD_POLICY` for an invalid rule. */
 export function createFetcher(options: FetcherOptions = {}): Fetcher {
-  const limits: FetchLimits = { ...defaultFetchLimits, ...definedLimits(options) };
+  const limits: FetchLimits = resolveLimitOptions<FetchLimits>(defaultFetchLimits, options, ['maxRedirects']);
   const policy = compilePolicy(options);
   const { resolver = systemResolver, ca, userAgent = 'mooring' } = options;
 
@@ -126,15 +127,6 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
       }
     },
   };
-}
-
-/** The limits among the options that were given; `undefined` does not disable a limit. */
-function definedLimits(options: FetcherOptions): Partial<FetchLimits> {
-  const given: Record<string, unknown> = {};
-  for (const name of Object.keys(defaultFetchLimits) as (keyof FetchLimits)[]) {
-    if (options[name] !== undefined) given[name] = options[name];
-  }
-  return given;
 }
 
 // Headers that only the fetcher sets. A caller that could set them could reach another host than the checked one, or
