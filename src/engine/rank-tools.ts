@@ -1,6 +1,8 @@
-// Searches tools by words and ranks them, best first. No index: a server has tens or hundreds of tools, not thousands.
+// Searches tools by words and ranks them, best first. No index: a server has tens or hundreds of tools. Where a gateway has
+// thousands, a search runs in slices.
 
 import { lazyPattern } from '../protocol/lazy-pattern.ts';
+import { inSlices } from '../protocol/slices.ts';
 
 /** What is known about a tool. */
 export interface Candidate {
@@ -17,14 +19,15 @@ const weights = { name: 10, nameStart: 6, namePart: 4, category: 3, title: 3, de
 const maxWords = 32;
 
 /** The tools that match at least one word of the query, best first; an empty query matches all, in their order. */
-export function rankTools<T extends Candidate>(candidates: readonly T[], query: string): T[] {
+export async function rankTools<T extends Candidate>(candidates: readonly T[], query: string): Promise<T[]> {
   const words = [...new Set(tokens(query))].slice(0, maxWords);
   if (words.length === 0) return [...candidates];
-  return candidates
-    .map((candidate, at) => ({ candidate, at, score: score(candidate, words) }))
-    .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score || a.at - b.at)
-    .map(({ candidate }) => candidate);
+  const matches: { readonly candidate: T; readonly score: number }[] = [];
+  await inSlices(candidates, (candidate) => {
+    const points = score(candidate, words);
+    if (points > 0) matches.push({ candidate, score: points });
+  });
+  return matches.sort((a, b) => b.score - a.score).map(({ candidate }) => candidate);
 }
 
 function score(candidate: Candidate, words: readonly string[]): number {

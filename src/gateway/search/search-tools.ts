@@ -103,7 +103,7 @@ function createEntries(server: Server, isOffered: IsOffered): readonly ToolEntry
       },
       output: foundOutput,
       run: (args, ctx) =>
-        searching.runInline(callerKey(ctx), ctx, () =>
+        searching.run(callerKey(ctx), ctx.signal, () =>
           search(toolsFor(server, isOffered, ctx), args as SearchArguments),
         ),
     }),
@@ -148,11 +148,14 @@ interface SearchArguments {
   readonly offset?: number;
 }
 
-function search(known: readonly KnownTool[], { query, server, limit = defaultFound, offset = 0 }: SearchArguments) {
+async function search(
+  known: readonly KnownTool[],
+  { query, server, limit = defaultFound, offset = 0 }: SearchArguments,
+) {
   const candidates = known
     .map(({ tool, slug = '' }) => ({ ...tool, category: slug }))
     .filter(({ category }) => server === undefined || category === server);
-  const ranked = rankTools(candidates, query);
+  const ranked = await rankTools(candidates, query);
   const tools = ranked.slice(offset, offset + limit).map(({ name, category, title, description }) => ({
     name,
     ...(category === '' ? {} : { server: category }),

@@ -110,11 +110,11 @@ function installSearch(server: Server, options: MetaOptions, short: ShortList | 
       required: ['query'],
     } as const,
     output: searchOutput,
-    run: ({ query, category, limit = defaultFound }, ctx) => {
+    run: async ({ query, category, limit = defaultFound }, ctx) => {
       const known = candidates(server, options, ctx).filter(
         (each) => category === undefined || each.category === category,
       );
-      const ranked = rankTools(known, query);
+      const ranked = await rankTools(known, query);
       const found = ranked.slice(0, limit);
       short?.addToList(
         found.map(({ name }) => name),
