@@ -1,8 +1,11 @@
 // Pack `clipboard`: get_clipboard and set_clipboard on the clipboard of this machine. Text is passed through and not
 // stored: not in the log, not in memory, not on disk.
 
+import type { Context } from '../../engine/context.ts';
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
+import { callerKey } from '../../protocol/caller-budget.ts';
+import { CallerTurns } from '../../protocol/caller-turns.ts';
 import type { Logger } from '../../protocol/logger.ts';
 import type { Issue } from '../../schema/index.ts';
 import { type BackendName, backendNames, type ClipboardBackend, ClipboardError } from './backend.ts';
@@ -60,6 +63,7 @@ export function clipboard(options: ClipboardOptions = {}): ClipboardPack {
     );
     return finding;
   };
+  const inTurn = createTurns();
 
   return {
     name: 'clipboard',
@@ -70,9 +74,9 @@ export function clipboard(options: ClipboardOptions = {}): ClipboardPack {
         annotations: { readOnlyHint: true, openWorldHint: false },
         input: { type: 'object', properties: {}, required: [], additionalProperties: false } as const,
         timeoutMs,
-        run: async (_args, { signal }) => {
+        run: async (_args, ctx) => {
           // A character has at most four bytes in UTF-8.
-          const text = await (await find()).read(signal, maxCharacters * 4);
+          const text = await inTurn(ctx, async () => (await find()).read(ctx.signal, maxCharacters * 4));
           if (text.length > maxCharacters && [...text].length > maxCharacters) {
             throw new ClipboardError(`it contains more than ${maxCharacters} characters`);
           }
@@ -96,9 +100,9 @@ export function clipboard(options: ClipboardOptions = {}): ClipboardPack {
         } as const,
         timeoutMs,
         explain: (issues, args) => explain(issues, args, maxCharacters),
-        run: async ({ text }, { signal }) => {
+        run: async ({ text }, ctx) => {
           if (/[\ud800-\udfff]/u.test(text)) throw new RangeError('Text content is not valid Unicode');
-          await (await find()).write(text, signal);
+          await inTurn(ctx, async () => (await find()).write(text, ctx.signal));
           return 'Text copied to clipboard';
         },
       });
@@ -111,6 +115,18 @@ export function clipboard(options: ClipboardOptions = {}): ClipboardPack {
       }
     },
   };
+}
+
+/**
+ * One operation at a time, and one of each caller in turn. Programs that own a clipboard return cut or empty texts if
+ * several programs request a long one at the same time, and of two texts set at the same time one is missing when it is
+ * read back. Also stops hundreds of calls from starting hundreds of programs.
+ */
+function createTurns() {
+  const callers = new CallerTurns(Number.POSITIVE_INFINITY, 1);
+  const operations = new CallerTurns(1, 1);
+  return <T>({ principal, signal }: Context, work: () => Promise<T>): Promise<T> =>
+    callers.run(callerKey({ principal }), signal, () => operations.run('', signal, work));
 }
 
 /** The two argument errors with fixed messages. */

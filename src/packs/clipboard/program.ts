@@ -34,6 +34,13 @@ const passedOn = [
 
 const maxErrorChars = 2_000;
 
+/** The clipboard contains more than may be read. */
+class TooMuchText extends ClipboardError {
+  constructor(maxBytes: number) {
+    super(`it contains more than ${maxBytes} bytes of text`);
+  }
+}
+
 export async function runProgram(path: string, args: readonly string[], run: ProgramRun): Promise<ProgramEnd> {
   const { spawn } = await import('node:child_process');
   if (run.signal.aborted) throw run.signal.reason;
@@ -72,7 +79,7 @@ function runToEnd(child: ChildProcessWithoutNullStreams, path: string, run: Prog
     child.stdout.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (run.maxBytes === undefined || bytes <= run.maxBytes) chunks.push(chunk);
-      else reject(new ClipboardError(`it contains more than ${run.maxBytes} bytes of text`));
+      else reject(new TooMuchText(run.maxBytes));
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => (errors = (errors + text).slice(0, maxErrorChars)));
     child.stdin.on('error', () => {}); // The exit code of a program that ends early says what happened.
@@ -96,9 +103,9 @@ const visibleTimeoutMs = 3_000;
  * Waits until the clipboard contains `text`. The programs go into the background before they own the clipboard, so
  * only reading shows that others can see the text.
  */
-export async function untilVisible(text: string, read: () => Promise<string>, signal: AbortSignal): Promise<void> {
+export async function untilVisible(text: string, read: ReadClipboard, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + visibleTimeoutMs;
-  for (let waitMs = 2; (await read()) !== text; waitMs = Math.min(waitMs * 2, 100)) {
+  for (let waitMs = 2; !(await contains(text, read, signal)); waitMs = Math.min(waitMs * 2, 100)) {
     if (performance.now() > deadline) {
       throw new ClipboardError(
         'it contains another text than the one that was set',
@@ -106,5 +113,17 @@ export async function untilVisible(text: string, read: () => Promise<string>, si
       );
     }
     await pause(waitMs, signal);
+  }
+}
+
+type ReadClipboard = (signal: AbortSignal, maxBytes: number) => Promise<string>;
+
+/** A longer text is another one, and not read to its end. */
+async function contains(text: string, read: ReadClipboard, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await read(signal, Buffer.byteLength(text))) === text;
+  } catch (error) {
+    if (error instanceof TooMuchText) return false;
+    throw error;
   }
 }

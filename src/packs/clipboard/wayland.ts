@@ -5,11 +5,8 @@ import { type ClipboardBackend, ClipboardError, noDisplay } from './backend.ts';
 import { decodeText, type ProgramEnd, runProgram, untilVisible } from './program.ts';
 
 export function waylandBackend(copyPath: string, pastePath: string): ClipboardBackend {
-  const read = async (signal: AbortSignal, maxBytes?: number): Promise<string> => {
-    const end = await runProgram(pastePath, ['--no-newline', '--type', 'text'], {
-      signal,
-      ...(maxBytes === undefined ? {} : { maxBytes }),
-    });
+  const read = async (signal: AbortSignal, maxBytes: number): Promise<string> => {
+    const end = await runProgram(pastePath, ['--no-newline', '--type', 'text'], { signal, maxBytes });
     if (end.code === 0) return decodeText(end.output);
     if (/nothing is copied|no selection|no suitable type/i.test(end.errors)) return '';
     throw explain('wl-paste', end);
@@ -22,7 +19,7 @@ export function waylandBackend(copyPath: string, pastePath: string): ClipboardBa
       const args = text === '' ? ['--clear'] : ['--type', 'text/plain'];
       const end = await runProgram(copyPath, args, { signal, input: text, leavesOwner: true });
       if (end.code !== 0) throw explain('wl-copy', end);
-      await untilVisible(text, () => read(signal), signal);
+      await untilVisible(text, read, signal);
     },
   };
 }

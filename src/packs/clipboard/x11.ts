@@ -30,8 +30,8 @@ export const xclipBackend = (path: string): ClipboardBackend => x11Backend(path,
 export const xselBackend = (path: string): ClipboardBackend => x11Backend(path, xsel);
 
 function x11Backend(path: string, tool: ClipboardTool): ClipboardBackend {
-  const read = async (signal: AbortSignal, maxBytes?: number): Promise<string> => {
-    const end = await runProgram(path, tool.readArgs, { signal, ...(maxBytes === undefined ? {} : { maxBytes }) });
+  const read = async (signal: AbortSignal, maxBytes: number): Promise<string> => {
+    const end = await runProgram(path, tool.readArgs, { signal, maxBytes });
     if (end.code === 0) return decodeText(end.output);
     // The selection has no owner, or its owner has no text.
     if (/target \S+ not available/i.test(end.errors)) return '';
@@ -46,7 +46,7 @@ function x11Backend(path: string, tool: ClipboardTool): ClipboardBackend {
       }
       const end = await runProgram(path, tool.writeArgs, { signal, input: text, leavesOwner: true });
       if (end.code !== 0) throw explain(tool.name, end);
-      await untilVisible(text, () => read(signal), signal);
+      await untilVisible(text, read, signal);
     },
   };
 }

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Display, onlyFolder, otherSide, startWayland, startX11 } from '../../support/display.ts';
 import { ensureProgram } from '../../support/programs.ts';
 import { ServerProcess, useCommand } from '../../support/server-process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 useCommand(afterAll);
 
@@ -116,6 +117,29 @@ describe.skipIf(hasX11.includes(false))('X11', () => {
       },
     });
     expect((await server.call('get_clipboard')).result.content[0].text).toBe('kept');
+  });
+
+  test('texts that are read or set at the same time are complete', async () => {
+    const server = new ServerProcess(['serve', 'local'], { ...display.env, XDG_DATA_HOME: temporaryFolder() });
+    await server.initialize();
+    // Longer than one message of X11: such a text travels in pieces.
+    const long = 'x'.repeat(1_048_576);
+    xclip.write(display, long);
+    const together = async (name: string, args: readonly object[]): Promise<string[]> => {
+      const sent = args.map((each, n) => ({ id: `${name} ${n}`, params: { name, arguments: each } }));
+      for (const each of sent) server.send({ jsonrpc: '2.0', method: 'tools/call', ...each });
+      const texts: string[] = [];
+      for (const _ of sent) texts.push((await server.next()).result.content[0].text);
+      return texts;
+    };
+    server.lines.length = 0;
+    const read = await together('get_clipboard', Array(20).fill({}));
+    expect(read.map((text) => text.length)).toEqual(Array(20).fill(long.length));
+    const written = await together(
+      'set_clipboard',
+      read.map((_, n) => ({ text: `text ${n}` })),
+    );
+    expect(written).toEqual(Array(20).fill('Text copied to clipboard'));
   });
 
   test('a display that has ended is the documented error, and the server keeps running', async () => {

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import type { ClipboardBackend } from '../../../src/packs/clipboard/backend.ts';
 import { macosBackend } from '../../../src/packs/clipboard/macos.ts';
 import { windowsBackend } from '../../../src/packs/clipboard/windows.ts';
+import { xclipBackend } from '../../../src/packs/clipboard/x11.ts';
 import { isRunning } from '../../support/is-running.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -71,6 +72,22 @@ test('a program that fails, is missing or prints too much is reported; it gets o
   await expect(macosBackend(join(folder, 'missing')).write('x', signal)).rejects.toThrow('cannot be run');
   const chatty = fake('chatty', `process.stdout.write('x'.repeat(1000))`);
   await expect(macosBackend(chatty, chatty).read(signal, 999)).rejects.toThrow('more than 999 bytes');
+});
+
+test('a text that another program offers after ours is not read beyond the length of ours', async () => {
+  const reads = join(folder, 'reads');
+  const path = fake(
+    'xclip',
+    `const fs = require('node:fs');
+     if (process.argv.includes('-in')) fs.readFileSync(0);
+     else if (fs.existsSync('${reads}')) process.stdout.write('ours');
+     else {
+       fs.writeFileSync('${reads}', '');
+       process.stdout.write('x'.repeat(10_000_000));
+       setInterval(() => {}, 1000);
+     }`,
+  );
+  await xclipBackend(path).write('ours', signal);
 });
 
 test('a program that hangs is stopped when the call ends', async () => {
