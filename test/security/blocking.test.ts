@@ -9,15 +9,12 @@ import { WebSocket } from 'ws';
 import { ada, mallory, useAttackedServer } from '../support/attacked-server.ts';
 import { deafSocket, postText } from '../support/attacker.ts';
 import { HttpTestClient, modernBody, modernHeaders } from '../support/http-client.ts';
+import { expectOthersServed } from '../support/other-caller.ts';
 
 const { home, open, start } = useAttackedServer();
 vi.setConfig({ testTimeout: 120_000 });
 /** In MiB; before there were turns, it was above 500 or the process had ended. */
 const maxMemory = 350;
-/** For another caller. It takes a tenth of this on an idle machine, and took up to ten seconds before there were turns. */
-const maxWaitMs = 2_000;
-/** On a busy machine it may take longer: so many times what a request takes without an attack. */
-const maxWaitFactor = 20;
 
 interface Attack {
   readonly port: number;
@@ -82,25 +79,6 @@ async function overHttpSse({ port, method, params }: Attack): Promise<void> {
   );
   socket.resume();
   socket.write(requests.join(''));
-}
-
-/** Another caller sends requests, on a new connection each, for a while. Returns how long the slowest took. */
-async function longestWait(port: number, forMs: number): Promise<number> {
-  const client = new HttpTestClient(port, { keepAlive: false });
-  const until = performance.now() + forMs;
-  let longestMs = 0;
-  while (performance.now() < until) {
-    const since = performance.now();
-    expect((await client.modern('tools/list', {}, { headers: ada })).status).toBe(200);
-    longestMs = Math.max(longestMs, performance.now() - since);
-  }
-  return longestMs;
-}
-
-async function expectOthersServed(port: number, attack: () => Promise<void>, maxMs = maxWaitMs): Promise<void> {
-  const usualMs = await longestWait(port, 500);
-  await attack();
-  expect(await longestWait(port, 2_000)).toBeLessThan(maxMs + usualMs * maxWaitFactor);
 }
 
 test('400 calls that read several files each, requested in one packet', async () => {

@@ -1,6 +1,8 @@
 // A remote service as packs use it: requests through the guarded fetcher, retries, a circuit breaker, and health data.
 // Requests and responses of each service are defined in search/ and research/.
 
+import { WireError } from '../../protocol/errors.ts';
+import { parseMessage } from '../../protocol/json-rpc.ts';
 import { resolveLimits } from '../../protocol/known-options.ts';
 import { pause } from '../../protocol/wait.ts';
 import type { Fetcher, FetchInit } from '../../security/network/fetcher.ts';
@@ -29,6 +31,9 @@ const defaultServiceLimits: ServiceLimits = {
   breakerCooldownMs: 30_000,
   minIntervalMs: 0,
 };
+
+/** A hundred papers have fewer values. Megabytes of brackets or commas block the process for seconds when they are parsed. */
+const jsonLimits = { maxDepth: 64, maxValues: 500_000, maxBatch: Number.POSITIVE_INFINITY };
 
 /** The longest pause that a header of a service can cause. */
 const maxPauseMs = 15 * 60_000;
@@ -127,11 +132,10 @@ export class Service {
 
   async json(url: URL, init: FetchInit & { readonly signal: AbortSignal }): Promise<unknown> {
     const { text } = await this.text(url, init);
-    try {
-      return JSON.parse(text);
-    } catch (cause) {
-      throw serviceErrors.unreadable(this.name, 'it is not JSON', cause);
-    }
+    const parsed = parseMessage(text, jsonLimits);
+    if (!(parsed instanceof WireError)) return parsed;
+    const why = parsed.kind === 'parse' ? 'it is not JSON' : 'it is nested too deeply or has too many values';
+    throw serviceErrors.unreadable(this.name, why, parsed);
   }
 
   async #once(url: URL, init: FetchInit & { readonly signal: AbortSignal }): Promise<{ status: number; text: string }> {

@@ -38,7 +38,8 @@ export class TtlCache<Value> {
     while (this.#entries.size >= this.#maxEntries) {
       this.#entries.delete(this.#entries.keys().next().value as string);
     }
-    this.#entries.set(key, { value, expiresAtMs: this.#now() + this.#ttlMs });
+    // A copy: a part of a text keeps the whole text in memory, for example a title the response that it was in.
+    this.#entries.set(key, { value: structuredClone(value), expiresAtMs: this.#now() + this.#ttlMs });
   }
 
   clear(): void {

@@ -31,7 +31,7 @@ export class Arxiv extends RemoteSource {
       sortOrder: 'descending',
     });
     const { text: feed } = await this.service.text(url, this.init(['application/atom+xml', 'text/xml'], signal));
-    const papers = readFeed(feed);
+    const papers = readFeed(feed, limit);
     if (papers === undefined) throw serviceErrors.unreadable(this.name, 'it is not an Atom feed');
     return papers;
   }
@@ -59,8 +59,8 @@ const fieldNames: Readonly<Record<string, TextField>> = {
   'arxiv:journal_ref': 'journal',
 };
 
-/** The papers of a feed; undefined when it is not a feed. */
-function readFeed(xml: string): Paper[] | undefined {
+/** The first papers of a feed; undefined when it is not a feed. */
+function readFeed(xml: string, limit: number): Paper[] | undefined {
   const drafts: PaperDraft[] = [];
   let isFeed = false;
   let draft: PaperDraft | undefined;
@@ -75,6 +75,7 @@ function readFeed(xml: string): Paper[] | undefined {
       field = undefined;
     } else if (token.name === 'feed') isFeed = true;
     else if (token.name === 'entry') {
+      if (drafts.length === limit) break;
       draft = { id: '', title: '', summary: '', published: '', doi: '', journal: '', pdf: '', authors: [] };
       drafts.push(draft);
     } else if (draft !== undefined) {

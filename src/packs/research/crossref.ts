@@ -41,7 +41,7 @@ export class Crossref extends RemoteSource {
     const answer = await this.service.json(url, this.init(['application/json'], signal));
     const items = recordOf(recordOf(answer)['message'])['items'];
     if (!Array.isArray(items)) throw serviceErrors.unreadable(this.name, 'it contains no list of works');
-    return items.flatMap((item) => toPaper(recordOf(item)) ?? []);
+    return items.slice(0, limit).flatMap((item) => toPaper(recordOf(item)) ?? []);
   }
 }
 

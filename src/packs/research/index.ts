@@ -3,8 +3,10 @@
 
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
+import { UserError } from '../../protocol/user-error.ts';
 import type { NetworkPolicy } from '../../security/network/fetcher.ts';
 import type { ServiceHealth, ServiceLimits } from '../remote/service.ts';
+import { inServiceTurn } from '../remote/service-turns.ts';
 import { Arxiv } from './arxiv.ts';
 import { Crossref } from './crossref.ts';
 import type { LiteratureSearch } from './literature-search.ts';
@@ -103,6 +105,9 @@ function makeSource(name: BuiltIn, { urls, contact, timeoutMs, limits, network }
   });
 }
 
+/** Longer than a title with its authors. A query is part of the URLs and of the keys of the cache. */
+const maxQueryChars = 1000;
+
 const year = { type: 'number', minimum: 1500, maximum: 2100 } as const;
 
 function installTool(
@@ -138,11 +143,9 @@ function installTool(
       required: ['query'],
     } as const,
     annotations: { readOnlyHint: true, openWorldHint: true },
-    run: async (
-      { query, max_results = 10, sources: names, years, sort = 'relevance', include_abstracts = true },
-      ctx,
-    ) =>
-      (await open()).search({
+    run: ({ query, max_results = 10, sources: names, years, sort = 'relevance', include_abstracts = true }, ctx) => {
+      if (query.length > maxQueryChars) throw new UserError(`The query is longer than ${maxQueryChars} characters`);
+      const search = {
         text: query,
         limit: Math.floor(max_results),
         sort,
@@ -151,6 +154,8 @@ function installTool(
         ...(names === undefined || names.length === 0 ? {} : { sources: names as readonly string[] }),
         ...(years?.from === undefined ? {} : { fromYear: Math.floor(years.from) }),
         ...(years?.to === undefined ? {} : { toYear: Math.floor(years.to) }),
-      }),
+      };
+      return inServiceTurn(ctx, async () => (await open()).search(search));
+    },
   });
 }

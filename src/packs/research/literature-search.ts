@@ -80,7 +80,7 @@ export class LiteratureSearch {
     const known = this.#cache.get(key);
     const startedAt = performance.now();
     try {
-      const papers = known ?? (await source.search(query));
+      const papers = known ?? (await source.search(query)).slice(0, limit).map(clean);
       if (known === undefined) this.#cache.set(key, papers);
       const ms = Math.round(performance.now() - startedAt);
       const outcome = { status: 'ok', papers: papers.length, ms, cached: known !== undefined } as const;
@@ -98,17 +98,29 @@ const failures = (outcomes: Readonly<Record<string, SourceOutcome>>): string =>
     .map(([name, outcome]) => `${name}: ${outcome.status === 'failed' ? outcome.error : 'nothing'}`)
     .join('; ');
 
-/** A paper as callers see it: every text is cleaned and cut. */
-function show(paper: FoundPaper, withAbstract: boolean): Omit<FoundPaper, 'score'> {
+/** A paper whose texts are cleaned and cut, so that neither the cache nor merging handles more than callers may see. */
+function clean({ title, authors, abstract, year, citations, ...texts }: Paper): Paper {
   const line = (text: string): string => cleanText(text, 'line', textLimits.maxTitleChars * 2);
-  const { title, authors, abstract, score: _score, year, citations, sources, ...texts } = paper;
   return {
     title: line(title),
     authors: authors.slice(0, maxAuthors).map((author) => cleanText(author, 'line', textLimits.maxNameChars)),
     ...(year === undefined ? {} : { year }),
     ...Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, line(value)])),
     ...(citations === undefined ? {} : { citations }),
-    ...(withAbstract && abstract !== undefined ? { abstract: cleanText(abstract, 'line', maxAbstractChars) } : {}),
+    ...(abstract === undefined ? {} : { abstract: cleanText(abstract, 'line', maxAbstractChars) }),
+  };
+}
+
+/** A paper as callers see it. */
+function show(paper: FoundPaper, withAbstract: boolean): Omit<FoundPaper, 'score'> {
+  const { title, authors, abstract, score: _score, year, citations, sources, ...texts } = paper;
+  return {
+    title,
+    authors,
+    ...(year === undefined ? {} : { year }),
+    ...texts,
+    ...(citations === undefined ? {} : { citations }),
+    ...(withAbstract && abstract !== undefined ? { abstract } : {}),
     sources,
   };
 }

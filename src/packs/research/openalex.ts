@@ -17,6 +17,8 @@ import type { LiteratureQuery } from './source.ts';
 
 /** A longer text is not an abstract. */
 const maxAbstractWords = 2000;
+/** A word can be repeated at each place: stops a long one from becoming a text of gigabytes. */
+const maxWordChars = 100;
 
 export class OpenAlex extends RemoteSource {
   readonly name = 'openalex';
@@ -40,7 +42,7 @@ export class OpenAlex extends RemoteSource {
     const answer = await this.service.json(url, this.init(['application/json'], signal));
     const results = recordOf(answer)['results'];
     if (!Array.isArray(results)) throw serviceErrors.unreadable(this.name, 'it contains no list of works');
-    return results.flatMap((work) => toPaper(recordOf(work)) ?? []);
+    return results.slice(0, limit).flatMap((work) => toPaper(recordOf(work)) ?? []);
   }
 }
 
@@ -75,7 +77,7 @@ function readAbstract(index: unknown): string | undefined {
   for (const [word, places] of Object.entries(recordOf(index))) {
     for (const place of listOf(places)) {
       if (Number.isInteger(place) && (place as number) >= 0 && (place as number) < maxAbstractWords) {
-        words[place as number] = word;
+        words[place as number] = word.slice(0, maxWordChars);
       }
     }
   }

@@ -1,5 +1,6 @@
 // What the remote sources share: an address, a fetcher that can reach only that address, and a service.
 
+import { capText } from '../../protocol/hygiene.ts';
 import type { Fetcher, NetworkPolicy } from '../../security/network/fetcher.ts';
 import { fetcherFor } from '../remote/fetcher-for.ts';
 import { Service, type ServiceHealth, type ServiceLimits } from '../remote/service.ts';
@@ -21,6 +22,9 @@ export interface RemoteSourceOptions {
 
 /** A response has at most a hundred papers with their abstracts. */
 const maxAnswerBytes = 8 * 1024 * 1024;
+
+/** Longer than any title, name or abstract. Stops work on texts of megabytes. */
+const maxTextChars = 20_000;
 
 export abstract class RemoteSource implements LiteratureSource {
   abstract readonly name: string;
@@ -78,7 +82,7 @@ export function stripTags(text: string): string {
 }
 
 export const textOf = (value: unknown): string | undefined =>
-  typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+  typeof value === 'string' && value.trim() !== '' ? capText(value.trim(), maxTextChars) : undefined;
 
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? value : undefined;

@@ -109,7 +109,7 @@ export function search(options: SearchOptions = {}): SearchPack {
           try {
             checkQuery(query, max_results);
             searcher ??= begin();
-            return await (await searcher).search(query, Math.min(max_results, mostResults), ctx.signal);
+            return await (await searcher).search(query, Math.min(max_results, mostResults), ctx);
           } catch (error) {
             throw new UserError(`Search error: ${error instanceof Error ? error.message : String(error)}`, {
               cause: error,

@@ -1,6 +1,8 @@
 // A search as the tool runs it: the cache first, then the search engine. Also formats the results.
 
+import type { Context } from '../../engine/context.ts';
 import { cleanText, labelUntrusted, textLimits } from '../../protocol/hygiene.ts';
+import { inServiceTurn } from '../remote/service-turns.ts';
 import { TtlCache } from '../remote/ttl-cache.ts';
 import type { SearchBackend, SearchHit, SearchPage } from './backend.ts';
 
@@ -21,6 +23,8 @@ export interface SearcherOptions {
 /** A snippet has two lines on the results page; longer ones may be meant to crowd out the user's text. */
 const maxSnippetChars = 500;
 const maxUrlChars = 2048;
+/** More than the results of the pages that are read for a query. */
+const maxHits = 100;
 
 export class CachedSearch {
   readonly backend: SearchBackend;
@@ -34,11 +38,12 @@ export class CachedSearch {
   }
 
   /** The results as one text. Throws the search engine's errors. */
-  async search(text: string, maxResults: number, signal: AbortSignal): Promise<string> {
+  async search(text: string, maxResults: number, ctx: Context): Promise<string> {
     const key = text.normalize('NFC').replace(/\s+/g, ' ').trim();
     let page = this.#cache.get(key);
     if (page === undefined || (page.hits.length < maxResults && page.more)) {
-      page = await this.backend.search({ text: key, maxResults, signal });
+      const query = { text: key, maxResults, signal: ctx.signal };
+      page = clean(await inServiceTurn(ctx, () => this.backend.search(query)));
       this.#cache.set(key, page);
     }
     return this.#format(text, page.hits.slice(0, maxResults));
@@ -54,12 +59,18 @@ export class CachedSearch {
   }
 }
 
+/** What may be shown and is cached: a search engine may return any number of results of any length. */
+function clean({ hits, more }: SearchPage): SearchPage {
+  const cleaned = hits.slice(0, maxHits).map(({ title, url, snippet }) => ({
+    title: cleanText(title, 'line', textLimits.maxTitleChars),
+    url: cleanText(url, 'line', maxUrlChars),
+    snippet: cleanText(snippet, 'line', maxSnippetChars),
+  }));
+  return { hits: cleaned, more };
+}
+
 function entry({ title, url, snippet }: SearchHit, number: number): string {
-  const lines = [
-    `${number}. ${cleanText(title, 'line', textLimits.maxTitleChars)}`,
-    `   ${cleanText(url, 'line', maxUrlChars)}`,
-  ];
-  const summary = cleanText(snippet, 'line', maxSnippetChars);
-  if (summary !== '') lines.push(`   ${summary}`);
+  const lines = [`${number}. ${title}`, `   ${url}`];
+  if (snippet !== '') lines.push(`   ${snippet}`);
   return lines.join('\n');
 }

@@ -24,6 +24,8 @@ export interface SearxngOptions {
 
 const safeSearchCodes: Readonly<Record<SafeSearch, string>> = { off: '0', moderate: '1', strict: '2' };
 const maxPages = 3;
+/** More results than one page ever contains. */
+const maxHits = 100;
 
 export class Searxng implements SearchBackend {
   readonly name = 'SearXNG';
@@ -74,7 +76,7 @@ export class Searxng implements SearchBackend {
     const answer = await this.#ask(url, signal);
     const results = (answer as { results?: unknown } | null)?.results;
     if (!Array.isArray(results)) throw serviceErrors.unreadable(this.name, 'it contains no list of results');
-    return results.flatMap((each) => toHit(each) ?? []);
+    return results.slice(0, maxHits).flatMap((each) => toHit(each) ?? []);
   }
 
   async #ask(url: URL, signal: AbortSignal): Promise<unknown> {
