@@ -184,3 +184,18 @@ test('a cancelled query is not answered and does not count as a failure of the s
   expect(client.received.some(({ id }) => id === 'gone')).toBe(false);
   expect(pack.health['crossref']).toMatchObject({ failures: 0 });
 });
+
+test('cancelled queries do not delay those after them, whatever interval the source requires', async () => {
+  const { urls, asked } = await startFakeLibraries();
+  const { client, find } = await open({ urls, sources: ['crossref'], limits: { minIntervalMs: 1_000 } });
+  await find({ query: 'first' });
+  for (let n = 0; n < 100; n++) {
+    const params = { name: 'search_literature', arguments: { query: `query ${n}` } };
+    client.send({ jsonrpc: '2.0', id: `gone ${n}`, method: 'tools/call', params });
+    await new Promise((resolve) => setTimeout(resolve, 1)); // It waits for the interval now.
+    client.notify('notifications/cancelled', { requestId: `gone ${n}` });
+    await client.request('ping');
+  }
+  expect(await find({ query: 'last' })).toMatchObject({ sources: { crossref: { status: 'ok' } } });
+  expect(asked).toHaveLength(2);
+});

@@ -1,6 +1,7 @@
 // A remote service as packs use it: requests through the guarded fetcher, retries, a circuit breaker, and health data.
 // Requests and responses of each service are defined in search/ and research/.
 
+import { CallerTurns } from '../../protocol/caller-turns.ts';
 import { WireError } from '../../protocol/errors.ts';
 import { parseMessage } from '../../protocol/json-rpc.ts';
 import { resolveLimits } from '../../protocol/known-options.ts';
@@ -60,7 +61,8 @@ export class Service {
   readonly #limits: ServiceLimits;
   readonly #breaker: Breaker;
   readonly #now: () => number;
-  #nextStartMs = 0;
+  readonly #starts = new CallerTurns(1, 1);
+  #lastStartMs = Number.NEGATIVE_INFINITY;
   #calls = 0;
   #failures = 0;
   #lastError: string | undefined;
@@ -153,10 +155,14 @@ export class Service {
     }
   }
 
+  /** Requests wait in order. One that is cancelled meanwhile leaves no gap: many of those would pause the service for hours. */
   async #waitForInterval(signal: AbortSignal): Promise<void> {
-    const now = this.#now();
-    const startMs = Math.max(now, this.#nextStartMs);
-    this.#nextStartMs = startMs + this.#limits.minIntervalMs;
-    if (startMs > now) await pause(startMs - now, signal);
+    const { minIntervalMs } = this.#limits;
+    if (minIntervalMs === 0) return;
+    await this.#starts.run('', signal, async () => {
+      const waitMs = this.#lastStartMs + minIntervalMs - this.#now();
+      if (waitMs > 0) await pause(waitMs, signal);
+      this.#lastStartMs = this.#now();
+    });
   }
 }
