@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { HealthRegistry } from './health.ts';
+import { type Health, HealthRegistry } from './health.ts';
 
 test('every part is checked, and one that throws is a failed part', async () => {
   const health = new HealthRegistry();
@@ -12,6 +12,31 @@ test('every part is checked, and one that throws is a failed part', async () => 
     { name: 'store', status: 'ok' },
     { name: 'search', status: 'degraded', detail: 'slow' },
     { name: 'plugin weather', status: 'failed', detail: 'no station' },
+  ]);
+});
+
+test.each<[string, unknown, object]>([
+  [
+    'an unknown status',
+    { status: 'fine', detail: 'x' },
+    { status: 'failed', detail: 'the check returned no valid status' },
+  ],
+  ['no object', 5, { status: 'failed', detail: 'the check returned no valid status' }],
+  ['a detail that is not a text', { status: 'ok', detail: { a: 1 } }, { status: 'ok' }],
+  ['hidden characters', { status: 'ok', detail: '\x1b[31mred\u202e' }, { status: 'ok', detail: 'red' }],
+  ['a long detail', { status: 'ok', detail: 'x'.repeat(100_000) }, { status: 'ok', detail: `${'x'.repeat(4_095)}…` }],
+  [
+    'a getter that throws',
+    Object.defineProperty({}, 'status', { get: () => JSON.parse('{') }),
+    { status: 'failed', detail: expect.any(String) },
+  ],
+])('a check that returns %s does not affect other parts', async (_, value, shown) => {
+  const health = new HealthRegistry();
+  health.add('plugin', () => value as Health);
+  health.add('store', () => ({ status: 'ok' }));
+  expect(await health.check()).toEqual([
+    { name: 'plugin', ...shown },
+    { name: 'store', status: 'ok' },
   ]);
 });
 

@@ -1,5 +1,6 @@
 // The status of the parts of a running server, by name. Each part adds a check; health_check runs them all.
 
+import { cleanText, textLimits } from '../protocol/hygiene.ts';
 import { hidePaths } from './hide-paths.ts';
 
 /** The status of one part. */
@@ -42,7 +43,7 @@ export class HealthRegistry {
   }
 
   #shown(name: string, { status, detail }: Health): HealthPart {
-    const hide = (text: string): string => hidePaths(text, this.#folders);
+    const hide = (text: string): string => hidePaths(cleanText(text, 'strip', textLimits.maxErrorChars), this.#folders);
     return { name: hide(name), status, ...(detail === undefined ? {} : { detail: hide(detail) }) };
   }
 }
@@ -53,10 +54,19 @@ async function outcome(check: HealthCheck): Promise<Health> {
     timer = setTimeout(() => resolve({ status: 'failed', detail: `no response within ${maxCheckMs} ms` }), maxCheckMs);
   });
   try {
-    return await Promise.race([check(), late]);
+    return toHealth(await Promise.race([check(), late]));
   } catch (error) {
     return { status: 'failed', detail: error instanceof Error ? error.message : String(error) };
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Plugins have checks of their own, which may return anything. */
+function toHealth(value: unknown): Health {
+  const { status, detail } = Object(value) as { readonly status?: unknown; readonly detail?: unknown };
+  if (status !== 'ok' && status !== 'degraded' && status !== 'failed') {
+    return { status: 'failed', detail: 'the check returned no valid status' };
+  }
+  return { status, ...(typeof detail === 'string' ? { detail } : {}) };
 }
