@@ -162,7 +162,7 @@ export class Plugin {
   async #install(loaded: Loaded, server: Server): Promise<void> {
     this.#loaded = loaded;
     try {
-      await this.#step('installing', async () => loaded.pack.install(this.#serverFor(server)));
+      await this.#step('installing', async () => loaded.pack.install(this.#serverFor(server, loaded)));
     } catch (error) {
       await this.#unload();
       throw error;
@@ -193,8 +193,11 @@ export class Plugin {
   }
 
   /** The server as the plugin sees it: registrations are recorded, and only methods for plugins are present. */
-  #serverFor(server: Server): PluginServer {
-    const keep = (registration: Registration): Registration => {
+  #serverFor(server: Server, loaded: Loaded): PluginServer {
+    const keep = (register: () => Registration): Registration => {
+      // Nothing would remove what is registered later, for example by a timer or by an "install" that took too long.
+      if (this.#loaded !== loaded) throw new PluginError(`the plugin ${loaded.manifest.name} was unloaded`);
+      const registration = register();
       this.#registrations.push(registration);
       return registration;
     };
@@ -204,12 +207,13 @@ export class Plugin {
       // The definition is passed on unchanged, with or without an output schema.
       tool: (name: string, definition: object) => {
         const { run } = definition as ToolDefinition;
-        return keep(server.tool(name, { ...(definition as PlainTool), run: this.#own(run) }));
+        return keep(() => server.tool(name, { ...(definition as PlainTool), run: this.#own(run) }));
       },
-      resource: (uri, definition) => keep(server.resource(uri, { ...definition, read: this.#own(definition.read) })),
+      resource: (uri, definition) =>
+        keep(() => server.resource(uri, { ...definition, read: this.#own(definition.read) })),
       resourceTemplate: (template, definition) =>
-        keep(server.resourceTemplate(template, { ...definition, read: this.#own(definition.read) })),
-      prompt: (name, definition) => keep(server.prompt(name, { ...definition, get: this.#own(definition.get) })),
+        keep(() => server.resourceTemplate(template, { ...definition, read: this.#own(definition.read) })),
+      prompt: (name, definition) => keep(() => server.prompt(name, { ...definition, get: this.#own(definition.get) })),
       resourceUpdated: (uri, audience, source) => server.resourceUpdated(uri, audience, source),
       toolsChanged: (source) => server.toolsChanged(source),
       promptsChanged: (source) => server.promptsChanged(source),

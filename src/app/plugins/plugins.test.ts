@@ -154,6 +154,20 @@ test('the registrations of a failing plugin are removed', async () => {
   expect(await textOf('taken')).toBe('mine');
 });
 
+test('a plugin that failed or was unloaded cannot register anything later', async () => {
+  const module = (then: string) => `export const pack = () => ({ install(server) {
+    globalThis.late = () => server.tool('late', { run: () => 'x' });
+    ${then}
+  } })`;
+  const late = (): unknown => (globalThis as unknown as { late: () => unknown }).late();
+  await load([{ source: write('failing', module('throw new Error("no station");')) }]);
+  expect(late).toThrow('was unloaded');
+  await load([{ source: write('working', module('')) }]);
+  await closing.pop()?.();
+  expect(late).toThrow('was unloaded');
+  expect(server.catalog.tools.has('late')).toBe(false);
+});
+
 test('a plugin receives its configuration and only what it was granted', async () => {
   const module = `export const pack = (host) => ({ install(server) {
     server.tool('look', { run: () => JSON.stringify({
