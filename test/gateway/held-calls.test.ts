@@ -159,6 +159,51 @@ test('beyond the limit of a principal the question is rejected, and the call goe
   expect(seen.calls).toBe(3);
 });
 
+test('a call that has ended does not count towards the limit', async () => {
+  const { server } = asking();
+  const client = clientOf(gatewayFor(server, { maxPerPrincipal: 1, max: 1 }));
+  for (const name of ['Ada', 'Bob', 'Cy']) {
+    expect(textOf(await call(client, {}, retryOf(await call(client), name)))).toBe(`Hello ${name}`);
+  }
+});
+
+test('outcomes are kept up to a length, those of another principal too', async () => {
+  const { server, seen } = asking();
+  const limits = { maxKeptChars: 1_000, maxKeptCharsPerPrincipal: 500 };
+  const gateway = gatewayOf(
+    closers,
+    { one: server },
+    { revision: '2025-11-25', isolation: 'principal' },
+    { heldCalls: limits },
+  );
+  const [ada, eve] = ['ada', 'eve'].map((id) => clientOf(gateway, { id })) as [TestClient, TestClient];
+  const finish = async (client: TestClient, name: string): Promise<object> => {
+    const retry = retryOf(await call(client), name);
+    expect(textOf(await call(client, {}, retry))).toBe(`Hello ${name}`);
+    return retry;
+  };
+  const first = await finish(ada, 'Ada');
+  const long = await finish(eve, 'x'.repeat(600));
+  const last = await finish(eve, 'Eve');
+  expect(textOf(await call(ada, {}, first))).toBe('Hello Ada');
+  expect(textOf(await call(eve, {}, last))).toBe('Hello Eve');
+  expect((await call(eve, {}, long)).error?.data).toMatchObject({ reason: 'held-call-lost' });
+  expect(seen.calls).toBe(3);
+});
+
+test('a call does not expire while a client waits for its result', async () => {
+  const server = createServer({ name: 'slow', version: '1.0.0', logger: false });
+  server.tool('greet', {
+    run: async (_args, ctx) => {
+      await ctx.elicit('Name?', form);
+      await new Promise((resolve) => setTimeout(resolve, 1_200));
+      return ctx.signal.aborted ? 'cancelled' : 'Hello';
+    },
+  });
+  const client = clientOf(gatewayFor(server, { expiresMs: 600 }));
+  expect(textOf(await call(client, {}, retryOf(await call(client), 'Ada')))).toBe('Hello');
+});
+
 test('a client that cancels while it waits for the result cancels the call', async () => {
   const seen = { answered: false, aborted: 0 };
   const server = createServer({ name: 'slow', version: '1.0.0', logger: false });

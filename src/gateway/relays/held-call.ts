@@ -12,6 +12,8 @@ export type CallRun = Pick<Context, 'signal' | 'progress' | 'log'>;
 /** The part of a relayed call that is needed to hold it. */
 export interface HoldableCall {
   readonly principalKey: string;
+  /** The length of the last response of the upstream, in characters. */
+  readonly resultLength: number;
   /** Another request of the client takes over the call. */
   attach(run: CallRun): void;
   cancel(reason: unknown): void;
@@ -29,6 +31,13 @@ export type HeldCallState =
   | { readonly outcome: Promise<unknown> }
   | { readonly open: readonly (readonly [key: string, request: InputRequest])[] };
 
+export interface HeldCallEvents {
+  /** The outcome is kept from now on. */
+  ended(): void;
+  /** Nothing of it is kept any more. */
+  forgotten(): void;
+}
+
 interface OpenInput {
   readonly request: InputRequest;
   readonly resolve: (value: unknown) => void;
@@ -39,12 +48,14 @@ interface OpenInput {
 export class HeldCall {
   readonly id: string;
   readonly call: HoldableCall;
-  keepMs = 0;
   readonly #open = new Map<string, OpenInput>();
-  readonly #expiresMs: number;
-  readonly #forget: () => void;
-  #timer: ReturnType<typeof setTimeout>;
+  readonly #times: { readonly expiresMs: number; readonly keepMs: number };
+  readonly #events: HeldCallEvents;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #inputs = 0;
+  /** How many requests wait for a change. */
+  #waiting = 0;
+  #isForgotten = false;
   #changed: (() => void)[] = [];
   #outcome: { readonly value: Promise<unknown> } | undefined;
   /** The client got input requests and has not retried yet. */
@@ -52,12 +63,18 @@ export class HeldCall {
   /** Requests of the client that wait in other processes. */
   readonly runs = new Map<string, AbortController>();
 
-  constructor(id: string, call: HoldableCall, expiresMs: number, forget: () => void) {
+  /** `times`: how long it is held until the client retries, and how long its outcome is kept. */
+  constructor(
+    id: string,
+    call: HoldableCall,
+    times: { readonly expiresMs: number; readonly keepMs: number },
+    events: HeldCallEvents,
+  ) {
     this.id = id;
     this.call = call;
-    this.#expiresMs = expiresMs;
-    this.#forget = forget;
-    this.#timer = this.#startTimer(expiresMs, () => this.expire());
+    this.#times = times;
+    this.#events = events;
+    this.#restartTimer();
   }
 
   /** Passes on an input request of the upstream. Resolves with the client's response. */
@@ -96,8 +113,10 @@ export class HeldCall {
     this.#outcome = { value: outcome };
     // The upstream may send another one just before it sends the result, and no one would answer it.
     for (const { reject } of [...this.#open.values()]) reject(ended());
-    clearTimeout(this.#timer);
-    this.#timer = this.#startTimer(this.keepMs, this.#forget);
+    if (!this.#isForgotten) {
+      this.#setTimer(this.#times.keepMs, () => this.forget());
+      this.#events.ended();
+    }
     this.#notify();
   }
 
@@ -114,10 +133,19 @@ export class HeldCall {
     }
   }
 
-  /** Waits for the outcome or for input requests; undefined if there are none for `maxMs`. */
+  /** Waits for the outcome or for input requests; undefined if there are none for `maxMs`. It does not expire meanwhile. */
   async next(maxMs?: number): Promise<HeldCallState | undefined> {
+    this.#waiting++;
     this.#restartTimer();
-    const until = maxMs === undefined ? undefined : performance.now() + maxMs;
+    try {
+      return await this.#next(maxMs === undefined ? undefined : performance.now() + maxMs);
+    } finally {
+      this.#waiting--;
+      this.#restartTimer();
+    }
+  }
+
+  async #next(until: number | undefined): Promise<HeldCallState | undefined> {
     for (;;) {
       if (this.#outcome !== undefined) return { outcome: this.#outcome.value };
       const open = [...this.#open].map(([key, { request }]) => [key, request] as const);
@@ -160,13 +188,19 @@ export class HeldCall {
 
   /** The client did not retry in time: the open input requests are declined, and the call is cancelled. */
   expire(): void {
-    clearTimeout(this.#timer);
     for (const { request, resolve, reject } of [...this.#open.values()]) {
       if (request.kind === 'elicit' || request.kind === 'elicitUrl') resolve({ action: 'cancel' });
       else reject(new InputFailure('declined', 'The client did not respond'));
     }
     this.call.cancel(new DOMException('the client did not come back', 'AbortError'));
-    this.#forget();
+    this.forget();
+  }
+
+  /** Requests that wait for the outcome still get it. */
+  forget(): void {
+    this.#isForgotten = true;
+    clearTimeout(this.#timer);
+    this.#events.forgotten();
   }
 
   #notify(): void {
@@ -174,15 +208,15 @@ export class HeldCall {
   }
 
   #restartTimer(): void {
-    if (this.#outcome !== undefined) return;
-    clearTimeout(this.#timer);
-    this.#timer = this.#startTimer(this.#expiresMs, () => this.expire());
+    if (this.#outcome !== undefined || this.#isForgotten) return;
+    if (this.#waiting === 0) this.#setTimer(this.#times.expiresMs, () => this.expire());
+    else clearTimeout(this.#timer);
   }
 
-  #startTimer(ms: number, run: () => void): ReturnType<typeof setTimeout> {
-    const timer = setTimeout(run, ms);
-    (timer as { unref?: () => void }).unref?.();
-    return timer;
+  #setTimer(ms: number, run: () => void): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(run, ms);
+    (this.#timer as { unref?: () => void }).unref?.();
   }
 }
 

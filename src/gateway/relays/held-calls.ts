@@ -5,6 +5,7 @@
 import { InputFailure } from '../../client/index.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Bus } from '../../engine/ports.ts';
+import { CallerBudget } from '../../protocol/caller-budget.ts';
 import { WireError } from '../../protocol/errors.ts';
 import { resolveLimits } from '../../protocol/known-options.ts';
 import { HeldCall, type HeldCallRef, type HoldableCall } from './held-call.ts';
@@ -19,6 +20,10 @@ export interface HeldCallLimits {
   readonly expiresMs: number;
   /** How long the outcome is kept, for a client that repeats a request whose response was lost. */
   readonly keepMs: number;
+  /** The outcomes of one principal that are kept, in characters; beyond that, its oldest ones are forgotten. */
+  readonly maxKeptCharsPerPrincipal: number;
+  /** Those of all callers; stops callers with long results from filling the memory. */
+  readonly maxKeptChars: number;
 }
 
 const defaultHeldCallLimits: HeldCallLimits = {
@@ -26,6 +31,8 @@ const defaultHeldCallLimits: HeldCallLimits = {
   max: 1_000,
   expiresMs: 600_000,
   keepMs: 60_000,
+  maxKeptCharsPerPrincipal: 16 * 1024 * 1024,
+  maxKeptChars: 64 * 1024 * 1024,
 };
 
 /** The other processes that serve the same endpoint. */
@@ -43,9 +50,13 @@ export class HeldCalls {
   readonly #limits: HeldCallLimits;
   readonly #calls = new Map<string, HeldCall>();
   readonly #perPrincipal = new Map<string, number>();
+  /** Calls whose outcome is kept, oldest first, and how long the outcomes are. */
+  readonly #ended = new Set<HeldCall>();
+  readonly #kept: CallerBudget;
 
   constructor(limits: Partial<HeldCallLimits> = {}, sharing?: HeldCallSharing) {
     this.#limits = resolveLimits(defaultHeldCallLimits, limits, ['maxPerPrincipal', 'max', 'keepMs']);
+    this.#kept = new CallerBudget(this.#limits.maxKeptChars, this.#limits.maxKeptCharsPerPrincipal);
     this.holder = sharing?.bus.process ?? crypto.randomUUID();
     this.#shared = sharing && new SharedHeldCalls({ ...sharing, find: (id) => this.#calls.get(id) });
   }
@@ -57,22 +68,56 @@ export class HeldCalls {
   /** Holds a call from now on. Throws an `InputFailure` if there are too many. */
   add(call: HoldableCall): HeldCall {
     const { principalKey } = call;
-    const count = this.#perPrincipal.get(principalKey) ?? 0;
-    const { max, maxPerPrincipal, expiresMs, keepMs } = this.#limits;
-    if (this.#calls.size >= max || count >= maxPerPrincipal) {
+    if (!this.#makeRoom(principalKey)) {
       throw new InputFailure('failed', 'Too many requests wait for input of their users; try again later');
     }
-    const id = crypto.randomUUID();
-    const held = new HeldCall(id, call, expiresMs, () => {
-      if (!this.#calls.delete(id)) return;
-      const left = (this.#perPrincipal.get(principalKey) ?? 1) - 1;
-      if (left === 0) this.#perPrincipal.delete(principalKey);
-      else this.#perPrincipal.set(principalKey, left);
+    const held = new HeldCall(crypto.randomUUID(), call, this.#limits, {
+      ended: () => this.#keep(held),
+      forgotten: () => this.#remove(held),
     });
-    held.keepMs = keepMs;
-    this.#calls.set(id, held);
-    this.#perPrincipal.set(principalKey, count + 1);
+    this.#calls.set(held.id, held);
+    this.#perPrincipal.set(principalKey, this.#count(principalKey) + 1);
     return held;
+  }
+
+  #count(principalKey: string): number {
+    return this.#perPrincipal.get(principalKey) ?? 0;
+  }
+
+  /** A call that has ended does not prevent another one from being held. */
+  #makeRoom(principalKey: string): boolean {
+    const { max, maxPerPrincipal } = this.#limits;
+    const isFull = (): boolean => this.#count(principalKey) >= maxPerPrincipal;
+    while (isFull() || this.#calls.size >= max) {
+      if (!this.#forgetOldest(principalKey) && (isFull() || !this.#forgetOldest())) return false;
+    }
+    return true;
+  }
+
+  /** Other outcomes are forgotten if this one would be too much, those of the same principal first. */
+  #keep(held: HeldCall): void {
+    const { principalKey, resultLength } = held.call;
+    while (this.#kept.isFull(principalKey)) if (!this.#forgetOldest(principalKey)) this.#forgetOldest();
+    this.#ended.add(held);
+    this.#kept.charge(principalKey, resultLength);
+  }
+
+  #forgetOldest(principalKey?: string): boolean {
+    for (const held of this.#ended) {
+      if (principalKey !== undefined && held.call.principalKey !== principalKey) continue;
+      held.forget();
+      return true;
+    }
+    return false;
+  }
+
+  #remove(held: HeldCall): void {
+    const { principalKey, resultLength } = held.call;
+    if (this.#ended.delete(held)) this.#kept.release(principalKey, resultLength);
+    if (!this.#calls.delete(held.id)) return;
+    const left = this.#count(principalKey) - 1;
+    if (left === 0) this.#perPrincipal.delete(principalKey);
+    else this.#perPrincipal.set(principalKey, left);
   }
 
   /**

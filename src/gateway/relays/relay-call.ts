@@ -78,6 +78,7 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
   onHeld: ((held: HeldCall) => void) | undefined;
   /** The text of the last result. */
   resultText: string | undefined;
+  resultLength = 0;
   /** The connection that its request was sent over. */
   connection: UpstreamConnection | undefined;
   slot = 0;
@@ -160,7 +161,8 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     if (this.#admits(message)) void this.#run.progress(progress, total, message);
   }
 
-  onResponse(_text: string, result?: string): void {
+  onResponse({ length }: string, result?: string): void {
+    this.resultLength = length;
     // The response that creates a task does not contain its result.
     if (!this.#isTask) this.resultText = result;
   }
