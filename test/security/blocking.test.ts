@@ -20,13 +20,14 @@ interface Attack {
   readonly port: number;
   readonly method: string;
   readonly params: Record<string, unknown>;
+  readonly meta?: object;
 }
 
-async function onManyConnections({ port, method, params }: Attack): Promise<void> {
+async function onManyConnections({ port, method, params, meta }: Attack): Promise<void> {
   const request = postText(
     port,
     { ...modernHeaders(method, params), ...mallory },
-    JSON.stringify(modernBody(method, params)),
+    JSON.stringify(modernBody(method, params, 1, meta)),
   );
   const all = await Promise.all(Array.from({ length: 300 }, () => deafSocket(port)));
   open.push(...all.map(({ socket }) => socket));
@@ -191,3 +192,39 @@ test.each(['application/json', 'text/event-stream'])(
     expect(peak()).toBeLessThan(450);
   },
 );
+
+/** A server with a tool that asks the user, waits for a while, and has a long result. */
+const askingServer = `
+  import { createInterface } from 'node:readline';
+  const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+  const requestedSchema = { type: 'object', properties: {} };
+  const results = {
+    initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'asking', version: '1' } },
+    'tools/list': { tools: [{ name: 'ask', inputSchema: { type: 'object' } }] },
+  };
+  const result = { content: [{ type: 'text', text: 'x'.repeat(5 * 1024 * 1024) }] };
+  let call;
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method } = JSON.parse(line);
+    if (method === 'tools/call') {
+      call = id;
+      send({ id: 'ask', method: 'elicitation/create', params: { message: 'Continue?', requestedSchema } });
+    } else if (method === undefined) setTimeout(() => send({ id: call, result }), 1_000);
+    else if (id !== undefined) send({ id, result: results[method] ?? {} });
+  });`;
+
+test('300 retries of one call that waited for input behind a gateway and has a long result', async () => {
+  writeFileSync(home.file('asking.mjs'), askingServer);
+  const file = home.file('servers.json');
+  const one = { command: process.execPath, args: [home.file('asking.mjs')] };
+  writeFileSync(file, JSON.stringify({ mcpServers: { one } }), { mode: 0o600 });
+  const { port, client, peak } = await start('local', '--gateway', file);
+  const params = { name: 'one__ask', arguments: {} };
+  const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } };
+  const first = await client.modern('tools/call', params, { headers: mallory, meta });
+  const { inputRequests, requestState } = first.json.result as { inputRequests: object; requestState: string };
+  const accepted = Object.keys(inputRequests).map((key) => [key, { action: 'accept', content: {} }]);
+  const retry = { ...params, inputResponses: Object.fromEntries(accepted), requestState };
+  await expectOthersServed(port, () => onManyConnections({ port, method: 'tools/call', params: retry, meta }));
+  expect(peak()).toBeLessThan(maxMemory);
+});

@@ -3,6 +3,7 @@
 import { InputFailure } from '../../client/index.ts';
 import type { Context } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
+import { nextSlice } from '../../protocol/slices.ts';
 import { messageOf } from '../upstreams/start-error.ts';
 import type { InputResponse } from './held-call-messages.ts';
 
@@ -147,7 +148,11 @@ export class HeldCall {
 
   async #next(until: number | undefined): Promise<HeldCallState | undefined> {
     for (;;) {
-      if (this.#outcome !== undefined) return { outcome: this.#outcome.value };
+      if (this.#outcome !== undefined) {
+        // Hundreds of requests may wait for the same long result: each is answered in a turn of the event loop of its own.
+        await nextSlice();
+        return { outcome: this.#outcome.value };
+      }
       const open = [...this.#open].map(([key, { request }]) => [key, request] as const);
       if (open.length > 0) {
         this.isWaiting = true;
