@@ -11,7 +11,10 @@ import type { CallOptions } from './options.ts';
 import type { JsonObject } from './outgoing-call.ts';
 import type { PendingCalls } from './pending.ts';
 
-/** Stops a server from sending input requests faster than a user could answer them. */
+/**
+ * Open requests that belong to one call, or to none; stops a server from sending input requests faster than a user could answer
+ * them. The calls are those of several users, behind a gateway: one of them must not use up the limit of all.
+ */
 const maxOpen = 64;
 
 /** Serves a request of the server under observation. */
@@ -28,6 +31,8 @@ export class ServerRequests {
   readonly #send: (text: string) => void;
   readonly #observe: ObserveServing;
   readonly #open = new Map<RequestId, AbortController>();
+  /** How many are open, by the options of their call. */
+  readonly #perCall = new Map<CallOptions | undefined, number>();
 
   constructor(
     inputs: InputResponder,
@@ -55,7 +60,7 @@ export class ServerRequests {
     else if (codec === undefined) this.#sendError(id, -32600, 'This client has not been initialized yet');
     // A resumed stream may repeat a request; one response is enough.
     else if (this.#open.has(id)) return;
-    else if (this.#open.size >= maxOpen) this.#sendError(id, -32603, `At most ${maxOpen} requests at a time`);
+    else if (this.#openOf(call) >= maxOpen) this.#sendError(id, -32603, `At most ${maxOpen} requests at a time`);
     else void this.#answer(id, method, params, codec, call);
   }
 
@@ -71,6 +76,10 @@ export class ServerRequests {
     this.#open.clear();
   }
 
+  #openOf(call: CallOptions | undefined): number {
+    return this.#perCall.get(call) ?? 0;
+  }
+
   async #answer(
     id: RequestId,
     method: string,
@@ -80,6 +89,7 @@ export class ServerRequests {
   ): Promise<void> {
     const controller = new AbortController();
     this.#open.set(id, controller);
+    this.#perCall.set(call, this.#openOf(call) + 1);
     const context = { signal: controller.signal, call, task: relatedTaskOf(params) };
     let release: (() => void) | undefined;
     try {
@@ -91,6 +101,9 @@ export class ServerRequests {
       if (!controller.signal.aborted) this.#report(id, error);
     } finally {
       this.#open.delete(id);
+      const left = this.#openOf(call) - 1;
+      if (left > 0) this.#perCall.set(call, left);
+      else this.#perCall.delete(call);
       release?.();
     }
   }

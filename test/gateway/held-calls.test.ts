@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test } from 'vitest';
 import { createGateway, type Gateway } from '../../src/gateway/index.ts';
-import { createServer, type Server } from '../../src/index.ts';
+import { createServer, type Server, serveHttp } from '../../src/index.ts';
 import type { Principal } from '../../src/protocol/exchange.ts';
 import { useClosers } from '../support/closers.ts';
 import { type Message, TestClient } from '../support/test-client.ts';
@@ -157,6 +157,21 @@ test('beyond the limit of a principal the question is rejected, and the call goe
   expect((await call(clientOf(gateway, { id: 'bob' }))).result.resultType).toBe('input_required');
   expect(textOf(await call(ada, {}, retryOf(first, 'Ada')))).toBe('Hello Ada');
   expect(seen.calls).toBe(3);
+});
+
+test('a caller with as many held calls as it may have does not use up the limit of others', async () => {
+  const { server } = asking();
+  const upstreamServer = await serveHttp(server, { port: 0, graceMs: 100 });
+  closers.push(() => upstreamServer.close());
+  const config = upstream('one', { revision: '2025-11-25', entry: { url: upstreamServer.url } });
+  const gateway = createGateway(gatewayConfig([config]), { logger: false });
+  closers.push(() => gateway.close());
+  const mallory = clientOf(gateway, { id: 'mallory' });
+  const held = await Promise.all(Array.from({ length: 64 }, () => call(mallory)));
+  expect(new Set(held.map(({ result }) => result.resultType))).toEqual(new Set(['input_required']));
+  expect((await call(mallory)).result.content.at(-1).text).toContain('Name 1?');
+  const ada = clientOf(gateway, { id: 'ada' });
+  expect(textOf(await call(ada, {}, retryOf(await call(ada), 'Ada')))).toBe('Hello Ada');
 });
 
 test('a call that has ended does not count towards the limit', async () => {
