@@ -87,9 +87,13 @@ export class ClientConnection implements TransportListener {
     this.#events = events;
     this.#depth = { maxDepth: limits.maxDepth, maxBatch: Number.POSITIVE_INFINITY };
     this.#pending = new PendingCalls((call, afterMs) => this.#expire(call, afterMs));
-    const send = (text: string): void => this.#dispatch({ text });
-    this.#serverRequests = new ServerRequests(inputs, this.#pending, logger, send, (request, serve) =>
-      this.#observeServing(request, serve),
+    this.#serverRequests = new ServerRequests(
+      inputs,
+      this.#pending,
+      logger,
+      (text, droppable) => this.#dispatch({ text, droppable }),
+      (request, serve) => this.#observeServing(request, serve),
+      limits.maxMessageBytes,
     );
   }
 
@@ -294,9 +298,10 @@ export class ClientConnection implements TransportListener {
     const sorted = classifyMessage(message);
     // What belongs to a call that has ended belongs to no other.
     const call = during === undefined ? undefined : (this.#pending.get(during) ?? endedCall);
-    if (sorted.kind === 'request')
-      this.#serverRequest(sorted.message.id, sorted.message.method, sorted.message.params ?? {}, call);
-    else if (sorted.kind === 'notification') this.#notified(sorted.message.method, sorted.message.params ?? {}, call);
+    if (sorted.kind === 'request') {
+      const unexpected = this.#serverRequests.serve(sorted.message, this.codec, call?.options, text.length);
+      if (unexpected !== undefined) this.reportUnexpected(unexpected, 'message');
+    } else if (sorted.kind === 'notification') this.#notified(sorted.message.method, sorted.message.params ?? {}, call);
     else if (sorted.kind === 'response') this.#unmatched(sorted.message.id, sorted.message.error);
     else this.#unexpectedText(text);
   }
@@ -308,12 +313,6 @@ export class ClientConnection implements TransportListener {
       id === undefined || id === null ? `${what} without an id` : `${what} to id ${JSON.stringify(id)}`,
       'message',
     );
-  }
-
-  #serverRequest(id: RequestId, method: string, params: JsonObject, during: OutgoingCall | undefined): void {
-    if (this.codec?.inputRequests === 'retry')
-      this.reportUnexpected(`a request (${clean(method, 60)}), which this revision does not have`, 'message');
-    else this.#serverRequests.serve(id, method, params, this.codec, during?.options);
   }
 
   #notified(method: string, params: JsonObject, during: OutgoingCall | undefined): void {

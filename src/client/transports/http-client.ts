@@ -13,6 +13,9 @@ import { createWire, type HttpReply, type HttpWire, type OutgoingHttpRequest } f
 import { decodeLongBody, LongBodies, type LongBody, shortBody } from './long-bodies.ts';
 import type { TransportListener } from './transport.ts';
 
+/** Messages without a response that are being posted, beyond which those that are droppable are left out. */
+export const maxPosted = 256;
+
 /** A request of a transport; host, credentials and fixed headers are added here. */
 export interface HttpSend extends Omit<OutgoingHttpRequest, 'url'> {
   /** What is being done, for messages. */

@@ -7,7 +7,7 @@ import { AuthError } from '../auth/errors.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import type { ConnectOptions } from '../options.ts';
 import { clean } from '../untrusted-text.ts';
-import { HttpClient, mediaType, readText, toErrorInfo } from './http-client.ts';
+import { HttpClient, maxPosted, mediaType, readText, toErrorInfo } from './http-client.ts';
 import { readEvents, resumeStream, ServerMessageStream } from './http-streams.ts';
 import type { HttpReply } from './http-wire.ts';
 import { LongBodies } from './long-bodies.ts';
@@ -42,6 +42,7 @@ export class HttpTransport implements Transport {
   readonly #maxMessageBytes: number;
   readonly #open = new SlotSet<OpenRequest>();
   readonly #notices = new Set<() => void>();
+  #posted = 0;
   readonly #longBodies = new LongBodies();
   #client!: HttpClient;
   #listener!: TransportListener;
@@ -96,7 +97,7 @@ export class HttpTransport implements Transport {
   }
 
   send(message: Outgoing): void {
-    if (this.#closed) return;
+    if (this.#closed || (message.droppable === true && this.#posted >= maxPosted)) return;
     if (message.id === undefined) this.#lastNotice = this.#notify(message);
     else void this.#request(message, message.id);
   }
@@ -197,6 +198,7 @@ export class HttpTransport implements Transport {
     let abort = (): void => {};
     const timer = setTimeout(() => abort(), notificationTimeoutMs);
     timer.unref();
+    this.#posted++;
     try {
       const reply = await this.#client.send({
         what: method,
@@ -219,6 +221,7 @@ export class HttpTransport implements Transport {
         this.#listener.reportUnexpected(`${method} could not be delivered: ${(error as Error).message}`);
     } finally {
       clearTimeout(timer);
+      this.#posted--;
       this.#notices.delete(abort);
     }
   }

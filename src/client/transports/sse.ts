@@ -4,7 +4,7 @@
 import { type ClientError, clientErrors } from '../errors.ts';
 import type { ConnectOptions } from '../options.ts';
 import { EventReader } from './event-stream.ts';
-import { HttpClient, mediaType, toErrorInfo } from './http-client.ts';
+import { HttpClient, maxPosted, mediaType, toErrorInfo } from './http-client.ts';
 import type { HttpReply } from './http-wire.ts';
 import type { Outgoing, Transport, TransportListener } from './transport.ts';
 
@@ -25,6 +25,7 @@ export class SseTransport implements Transport {
   /** POSTs in flight that belong to a request, and those that do not. */
   readonly #open = new Map<number, () => void>();
   readonly #notices = new Set<() => void>();
+  #posted = 0;
   #client!: HttpClient;
   #listener!: TransportListener;
   #endpoint: URL | undefined;
@@ -81,7 +82,7 @@ export class SseTransport implements Transport {
   }
 
   send(message: Outgoing): void {
-    if (this.#closed) return;
+    if (this.#closed || (message.droppable === true && this.#posted >= maxPosted)) return;
     if (message.id === undefined) void this.#notify(message);
     else void this.#request(message, message.id);
   }
@@ -157,6 +158,7 @@ export class SseTransport implements Transport {
     let abort = (): void => {};
     const timer = setTimeout(() => abort(), notificationTimeoutMs);
     timer.unref();
+    this.#posted++;
     try {
       await this.#post(message, (stop) => {
         abort = stop;
@@ -168,6 +170,7 @@ export class SseTransport implements Transport {
         this.#listener.reportUnexpected(`${method} could not be delivered: ${(error as Error).message}`);
     } finally {
       clearTimeout(timer);
+      this.#posted--;
       this.#notices.delete(abort);
     }
   }

@@ -61,10 +61,12 @@ export class StdioTransport implements Transport {
     else await child.end(0);
   }
 
-  send({ text, id }: Outgoing): void {
+  send({ text, id, droppable = false }: Outgoing): void {
     const writer = this.#writer;
     if (writer === undefined || writer.closed) return;
-    if (writer.backlog > maxBacklogBytes && id !== undefined) {
+    const isFull = writer.backlog > maxBacklogBytes;
+    if (isFull && droppable) return;
+    if (isFull && id !== undefined) {
       const why = `it does not read its input; ${maxBacklogBytes} bytes are waiting`;
       queueMicrotask(() => this.#listener?.fail(id, clientErrors.lost(this.address, why, this.stderr)));
       return;

@@ -15,6 +15,11 @@ export interface Outgoing {
   readonly headers?: readonly string[] | undefined;
   /** The response is a stream that stays open for long. */
   readonly standing?: boolean;
+  /**
+   * It is left out while the server does not take messages. For responses that a server can cause in any number, without a user:
+   * it would fill our memory with them.
+   */
+  readonly droppable?: boolean;
 }
 
 /** Receives what arrives. */

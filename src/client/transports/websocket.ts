@@ -65,10 +65,12 @@ export class WebSocketTransport implements Transport {
     if (this.#closed) attempt.socket.terminate();
   }
 
-  send({ text, id }: Outgoing): void {
+  send({ text, id, droppable = false }: Outgoing): void {
     const socket = this.#socket;
     if (socket === undefined || socket.readyState !== socket.OPEN) return;
-    if (socket.bufferedAmount > maxBacklogBytes && id !== undefined) {
+    const isFull = socket.bufferedAmount > maxBacklogBytes;
+    if (isFull && droppable) return;
+    if (isFull && id !== undefined) {
       const error = clientErrors.lost(this.#server, `it does not read; ${maxBacklogBytes} bytes are waiting`);
       queueMicrotask(() => this.#listener.fail(id, error));
     } else socket.send(text);

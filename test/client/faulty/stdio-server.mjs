@@ -198,6 +198,23 @@ const modes = {
       send({ id, result: text('done') });
     },
   },
+  'long-ids': {
+    ...proper,
+    'tools/call': ({ id }) => {
+      for (let n = 0; n < 100; n++) send({ id: 'x'.repeat(1_000_000), method: 'ping' });
+      send({ id, result: text('done') });
+    },
+  },
+  'long-questions': {
+    ...proper,
+    'tools/call': ({ id }) => {
+      const messages = [{ role: 'user', content: { type: 'text', text: 'x'.repeat(900_000) } }];
+      for (let n = 0; n < 64; n++) {
+        send({ id: `q${n}`, method: 'sampling/createMessage', params: { messages, maxTokens: 1 } });
+      }
+      send({ id, result: text('done') });
+    },
+  },
   'flood-of-stderr': {
     ...proper,
     'tools/call': ({ id }) => {
