@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createRedactor } from '../security/redact.ts';
 import { Capture, maxTextChars, secretProperties } from './capture.ts';
+import { parseText } from './message-text.ts';
 
 const capture = new Capture();
 const shown = (message: unknown): string => capture.message(message, JSON.stringify(message)).text;
@@ -82,6 +83,49 @@ test('long texts are cut, and those too long to parse have no secrets either', (
   expect(text).not.toContain('hunter2');
   expect(cut).toBe(true);
   expect(bytes).toBeGreaterThan(500_000);
+});
+
+test.for([
+  ['by its name', { params: { pin: 12345678 } }],
+  ['with its members', { params: { credentials: { user: 'hunter2' } } }],
+  ['after its name', { params: { args: ['--token', 'hunter2'] } }],
+  ['beside its name', { params: { name: 'Authorization', value: 'hunter2' } }],
+  ['by the schema of a tool', { method: 'tools/call', params: { arguments: { code: 'hunter2' }, name: 'echo' } }],
+  ['as a response of a user', { result: { content: { anything: 'hunter2' }, action: 'accept' } }],
+  ['among responses', { params: { inputResponses: { a: { action: 'accept', content: { anything: 'hunter2' } } } } }],
+] as const)('a secret in a long message is hidden %s', ([, message]) => {
+  const secrets = new Capture({ secretArguments: (tool) => (tool === 'echo' ? new Set(['code']) : undefined) });
+  const [part, value] = Object.entries(message).at(-1) as [string, object];
+  for (const length of [70_000, 300_000, 5_000_000]) {
+    // The last members of a message are not in what is shown of it.
+    const { arguments: args, content, ...others } = value as Record<string, object>;
+    const filling = 'a word '.repeat(length / 7);
+    const long = {
+      ...message,
+      [part]: {
+        ...(args && { arguments: { ...args, filling } }),
+        ...(content && { content: { ...content, filling } }),
+        ...others,
+        filling,
+      },
+    };
+    const text = JSON.stringify(long);
+    for (const known of [long, parseText(text)]) {
+      const { text: shown, cut } = secrets.message(known, text);
+      expect(shown).toContain('[redacted]');
+      expect(shown).not.toMatch(/hunter2|12345678/);
+      expect(shown.length).toBeLessThanOrEqual(maxTextChars);
+      expect(cut).toBe(true);
+    }
+  }
+});
+
+test('a long message without secrets is shown as it was sent, up to its last whole word', () => {
+  const text = `{ "id":12345678901234567890, "params":{"a":1.0,"text":"${'a word '.repeat(20_000)}"} }`;
+  const captured = capture.message(JSON.parse(text), text);
+  expect(captured).toEqual({ text: text.slice(0, maxTextChars), cut: true, bytes: text.length });
+  const word = `{"params":{"text":"a ${'x'.repeat(100_000)}"}}`;
+  expect(capture.message(JSON.parse(word), word).text).toBe('{"params":{"text":"a ');
 });
 
 test('with raw everything is shown', () => {

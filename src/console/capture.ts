@@ -1,15 +1,17 @@
 // The text of a message as the console stores and shows it: without secrets, and cut to a limit. Everything that enters the
 // feed passes through here first, so that no secret is ever stored.
 
+import { copyOf } from '../protocol/first-chars.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import { createRedactor, type Redactor } from '../security/redact.ts';
+import { beginningOf } from './json-beginning.ts';
 import { RecentMap } from './recent-map.ts';
 
 /** Longer texts are cut: stops one message from filling the buffer. */
 export const maxTextChars = 64 * 1024;
-/** Longer texts are not parsed, only searched for the shapes of secrets: stops large results from blocking calls. */
-const maxParsedChars = 256 * 1024;
+/** What is looked at beyond that: a secret must not escape by being cut in half. */
+const lookAheadChars = 4096;
 
 const replacement = '[redacted]';
 /** The longest name of a secret that is not a member: `--token`, `Authorization`. */
@@ -17,8 +19,6 @@ const maxNameChars = 64;
 /** Shorter texts are neither secrets nor names of secrets such as `pin`. */
 const minSecretChars = 3;
 const maxTexts = 4_000;
-/** A member of a JSON object whose value is a text. */
-const member = /"((?:[^"\\]|\\.){1,200})"\s*:\s*"(?:[^"\\]|\\.)*(?:"|$)/g;
 
 /** Names of arguments whose values are secret, by tool: those with `writeOnly` or `format: password` in the schema. */
 export type SecretArguments = (tool: string) => ReadonlySet<string> | undefined;
@@ -45,7 +45,7 @@ export class Capture {
 
   constructor({ raw = false, secretArguments = () => undefined }: CaptureOptions = {}) {
     this.raw = raw;
-    this.#redactor = createRedactor({ maxTextChars, replacement, maxDepth: 64 });
+    this.#redactor = createRedactor({ maxTextChars: maxTextChars + lookAheadChars, replacement, maxDepth: 64 });
     this.#secretArguments = secretArguments;
   }
 
@@ -54,14 +54,27 @@ export class Capture {
     const whole = text ?? toJson(message);
     const bytes = Buffer.byteLength(whole);
     if (this.raw) return cut(whole, bytes);
-    if (whole.length > maxParsedChars) return cut(this.#hideMembers(this.#redactor.redactText(whole)), bytes, true);
+    if (whole.length > maxTextChars) return this.#longMessage(message, whole, bytes);
     // Without secrets the text is shown as it travelled: parsing it again would change large integers.
     if (this.#hideFields(message) === message && this.#isClean(whole)) return cut(whole, bytes);
     // From the text, since a handler may have changed its arguments meanwhile.
     const sent = text === undefined ? message : parseJson(text);
-    const safe = toJson(this.#redactor.redact(this.#hideFields(sent)));
-    const isSame = safe === toJson(sent) && quotes(safe) === quotes(whole);
-    return cut(isSame ? whole : safe, bytes);
+    return cut(this.#redacted(whole, sent, sent), bytes);
+  }
+
+  /** Only the beginning is looked at: stops large messages from blocking calls. */
+  #longMessage(message: unknown, whole: string, bytes: number): CapturedText {
+    const { json, end } = beginningOf(whole, maxTextChars + lookAheadChars);
+    const sent = parseJson(json);
+    if (sent === undefined) return cut(this.#redactor.redactText(whole), bytes, true);
+    const safe = this.#redacted(json, sent, message);
+    return cut(safe === json ? whole.slice(0, end) : safe, bytes, true);
+  }
+
+  /** The text of a message without secrets; the same text if there are none. `sent`: what it says. */
+  #redacted(json: string, sent: unknown, message: unknown): string {
+    const safe = toJson(this.#redactor.redact(this.#hideFields(sent, message)));
+    return safe === toJson(sent) && quotes(safe) === quotes(json) ? json : safe;
   }
 
   /**
@@ -96,6 +109,11 @@ export class Capture {
     return isClean;
   }
 
+  /** A name, method or URI. */
+  name(text: string): string {
+    return this.raw || this.#texts.get(text) === true ? text : this.#redactor.redactText(text);
+  }
+
   /** A text that is not a message. */
   text(text: string): CapturedText {
     return cut(this.raw ? text : this.#redactor.redactText(text), Buffer.byteLength(text));
@@ -106,19 +124,17 @@ export class Capture {
     return this.raw ? value : this.#redactor.redact(value);
   }
 
-  /** Hides texts by the names of their members in JSON that is too long to parse. */
-  #hideMembers(json: string): string {
-    return json.replace(member, (all, name: string) =>
-      this.#redactor.isSecretKey(readText(name)) ? `"${name}":"${replacement}"` : all,
-    );
-  }
-
-  /** Hides what is secret because of its place: the content of elicitation results, secret arguments of tools. */
-  #hideFields(message: unknown): unknown {
+  /**
+   * Hides what is secret because of its place: the content of elicitation results, secret arguments of tools. `whole`: the
+   * whole message, if `message` is its beginning. What cannot be known of it is taken for a secret.
+   */
+  #hideFields(message: unknown, whole = message): unknown {
     if (!isObject(message)) return message;
-    const { result, params, method } = message;
-    if (isObject(result) && isObject(result['content']) && typeof result['action'] === 'string') {
-      return { ...message, result: { ...result, content: replacement } };
+    const { result, params } = message;
+    if (isObject(result) && isObject(result['content'])) {
+      const { action, content } = memberOf(whole, 'result');
+      const isElicited = content === undefined || typeof action === 'string';
+      return isElicited ? { ...message, result: { ...result, content: replacement } } : message;
     }
     if (!isObject(params)) return message;
     let shown = params;
@@ -129,13 +145,19 @@ export class Capture {
       ]);
       shown = { ...shown, inputResponses: Object.fromEntries(responses) };
     }
-    const name = params['name'];
-    const hidden = method === 'tools/call' && typeof name === 'string' ? this.#secretArguments(name) : undefined;
-    if (hidden !== undefined && hidden.size > 0) {
+    const name = memberOf(whole, 'params')['name'] ?? params['name'];
+    const hidden = typeof name === 'string' ? this.#secretArguments(name) : undefined;
+    if (message !== whole && name === undefined && 'arguments' in params) shown = { ...shown, arguments: replacement };
+    else if (hidden !== undefined && hidden.size > 0) {
       shown = { ...shown, arguments: withoutFields(params['arguments'], hidden, 0) };
     }
     return shown === params ? message : { ...message, params: shown };
   }
+}
+
+function memberOf(message: unknown, name: string): { readonly [key: string]: unknown } {
+  const value = isObject(message) ? message[name] : undefined;
+  return isObject(value) ? value : {};
 }
 
 /** Stops deeply nested arguments from exhausting the stack. */
@@ -175,8 +197,10 @@ export function secretProperties(schema: unknown): ReadonlySet<string> {
 }
 
 function cut(text: string, bytes: number, isCut = false): CapturedText {
-  if (text.length <= maxTextChars) return { text, cut: isCut, bytes };
-  return { text: text.slice(0, maxTextChars), cut: true, bytes };
+  // A text that was redacted may still be a piece of the message.
+  if (bytes > maxTextChars)
+    return { text: copyOf(text.slice(0, maxTextChars)), cut: isCut || text.length > maxTextChars, bytes };
+  return { text, cut: isCut, bytes };
 }
 
 /** The number of quotation marks. A text with a member twice has more than what parsing leaves of it. */
