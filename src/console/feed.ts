@@ -2,6 +2,7 @@
 // input responses, progress and polls of a task are one group. Sources are observe-server.ts and inspect/; readers are in
 // readers.ts. Works on texts only, so it is the same for a server in this process, a relay and a recording.
 
+import { firstChars } from '../protocol/first-chars.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import { metaKeys } from '../protocol/meta.ts';
 import { SlotSet } from '../protocol/slot-set.ts';
@@ -220,10 +221,10 @@ export class Feed {
     const hasId = typeof id === 'string' || typeof id === 'number';
     if (hasId) entry.id = idOf(id) as string | number;
     if (typeof method === 'string') {
-      entry.method = method.slice(0, maxNameChars);
+      entry.method = this.capture.name(firstChars(method, maxNameChars));
       const params = isObject(message['params']) ? message['params'] : {};
       const name = nameOf(params);
-      if (name !== undefined) entry.name = name;
+      if (name !== undefined) entry.name = this.capture.name(name);
       entry.kind = hasId ? 'request' : 'notification';
       if (hasId) this.#request(entry, params, observation, observedAt);
       else this.#notification(entry, params, observation);
@@ -274,10 +275,11 @@ export class Feed {
     const { requestState, taskId } = params;
     if (typeof requestState === 'string') return this.#states.get(stateKey(requestState));
     if (typeof taskId !== 'string') return undefined;
-    const known = this.#tasks.get(taskId);
+    const id = firstChars(taskId, maxNameChars);
+    const known = this.#tasks.get(id);
     if (known !== undefined) return known;
-    const group = `t${taskId.slice(0, maxNameChars)}`;
-    this.#tasks.set(taskId, group);
+    const group = `t${id}`;
+    this.#tasks.set(id, group);
     return group;
   }
 
@@ -299,7 +301,7 @@ export class Feed {
     const revision = meta[metaKeys.protocolVersion];
     if (typeof revision !== 'string') return;
     const client = isClient ? clientLabel(meta[metaKeys.clientInfo]) : undefined;
-    this.peers.update(peer, { revision: revision.slice(0, 20), client });
+    this.peers.update(peer, { revision: firstChars(revision, 20), client });
   }
 
   // Notifications.
@@ -348,7 +350,7 @@ export class Feed {
     entry.durationMs = Math.round((observedAt - request.atMs) * 1_000) / 1_000;
     if (isObject(result)) this.#rememberGroup(result, group);
     if (method === 'initialize' && isObject(result) && typeof result['protocolVersion'] === 'string') {
-      this.peers.update(observation.peer, { revision: result['protocolVersion'].slice(0, 20) });
+      this.peers.update(observation.peer, { revision: firstChars(result['protocolVersion'], 20) });
     }
     if (asked === 'in') this.rates.add(entry.durationMs, !successes.has(entry.outcome));
   }
@@ -357,8 +359,10 @@ export class Feed {
     if (group === undefined) return;
     const { requestState, task, taskId } = result;
     if (typeof requestState === 'string') this.#states.set(stateKey(requestState), group);
-    const id = isObject(task) ? task['taskId'] : taskId;
-    if (typeof id === 'string' && this.#tasks.get(id) === undefined) this.#tasks.set(id, group);
+    const found = isObject(task) ? task['taskId'] : taskId;
+    if (typeof found !== 'string') return;
+    const id = firstChars(found, maxNameChars);
+    if (this.#tasks.get(id) === undefined) this.#tasks.set(id, group);
   }
 }
 

@@ -1,5 +1,6 @@
 // What the feed reads from a message: its name, its id, how it ended.
 
+import { firstChars, lastChars } from '../protocol/first-chars.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import type { FeedEntry } from './api.ts';
 
@@ -30,11 +31,11 @@ export function outcomeOf({ result, error }: Json): string {
 export function nameOf(params: Json): string | undefined {
   const { name, uri, taskId, ref } = params;
   const found = name ?? uri ?? taskId ?? (isObject(ref) ? (ref['name'] ?? ref['uri']) : undefined);
-  return typeof found === 'string' ? found.slice(0, maxNameChars) : undefined;
+  return typeof found === 'string' ? firstChars(found, maxNameChars) : undefined;
 }
 
 /** Long ids are cut, in requests and responses alike, so they still match. */
-export const idOf = (id: unknown): unknown => (typeof id === 'string' ? id.slice(0, maxNameChars) : id);
+export const idOf = (id: unknown): unknown => (typeof id === 'string' ? firstChars(id, maxNameChars) : id);
 
 /** States can be long; their ends differ. */
-export const stateKey = (state: string): string => `${state.length} ${state.slice(-128)}`;
+export const stateKey = (state: string): string => `${state.length} ${lastChars(state, 128)}`;

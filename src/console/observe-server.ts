@@ -5,6 +5,7 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Observer, RequestInfo, SessionInfo } from '../engine/ports.ts';
 import type { Server } from '../engine/server.ts';
 import type { OpenSession, Peer, SessionControl } from '../protocol/exchange.ts';
+import { copyOf } from '../protocol/first-chars.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import { metaKeys } from '../protocol/meta.ts';
 import type { SessionRow } from './api.ts';
@@ -188,7 +189,8 @@ export class ServerObserver {
         peer: this.#peerOf(peer, session),
         isMessage,
         text: isMessage ? toJson(message) : text,
-        reason: error.message,
+        // It repeats texts of the client.
+        reason: copyOf(this.#feed.capture.text(error.message).text),
       });
     },
     connected: (peer) => void this.#peerOf(peer, undefined),

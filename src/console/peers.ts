@@ -2,6 +2,7 @@
 
 import type { SessionInfo } from '../engine/ports.ts';
 import type { Peer } from '../protocol/exchange.ts';
+import { firstChars } from '../protocol/first-chars.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import type { PeerInfo } from './api.ts';
 import { OpenRequests } from './open-requests.ts';
@@ -101,7 +102,7 @@ export function clientLabel(implementation: unknown): string | undefined {
   if (!isObject(implementation)) return undefined;
   const { name, version } = implementation;
   if (typeof name !== 'string') return undefined;
-  return `${name}${typeof version === 'string' ? ` ${version}` : ''}`.slice(0, maxNameChars);
+  return firstChars(`${name}${typeof version === 'string' ? ` ${version}` : ''}`, maxNameChars);
 }
 
 function withoutUndefined<T extends object>(value: T): Partial<T> {

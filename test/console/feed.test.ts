@@ -174,6 +174,11 @@ test('secrets are not stored: by name, by shape, and by the schema of the tool',
   const args = { password: secrets[0], code: secrets[1], text: `key ${secrets[2]}` };
   connection.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'echo', arguments: args } });
   const entry = await feed.until(({ entries }) => entries.find(({ id }) => id === 7));
+  // Names, and the reasons of rejections, which repeat them.
+  const uri = `https://ada:${secrets[0]}@example.com/`;
+  connection.send({ jsonrpc: '2.0', id: 8, method: 'resources/read', params: { uri } });
+  connection.send({ jsonrpc: '2.0', id: 8, method: secrets[2] });
+  await feed.until(({ entries }) => entries.find(({ id, direction }) => id === 8 && direction === 'out'));
   const exported = await fetch(`${client.base}export`, { headers: client.headers });
   const everything = `${JSON.stringify(feed.batches)}${await exported.text()}${JSON.stringify(await client.get(`entries/${entry.number}`))}`;
   expect(entry.text).toContain('[redacted]');
