@@ -144,54 +144,87 @@ test.each([
   );
 });
 
-/** A server over HTTP with a tool whose result is long; the response has this media type. In a process of its own: it is busy, too. */
-function longServer(type: string): string {
-  const [begin, end] = type === 'text/event-stream' ? ['data: ', '\n\n'] : ['', ''];
-  return `
-    import { createServer } from 'node:http';
-    const text = Buffer.from('x'.repeat(5 * 1024 * 1024));
-    const serverInfo = { name: 'long', version: '1' };
-    const results = {
-      initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo },
-      'tools/list': { tools: [{ name: 'long', inputSchema: { type: 'object' } }] },
-    };
-    const server = createServer(async (request, response) => {
-      let body = '';
-      for await (const chunk of request) body += chunk;
-      const { id, method } = JSON.parse(body || '{}');
-      if (id === undefined) return response.writeHead(request.method === 'POST' ? 202 : 405).end();
-      response.writeHead(200, { 'Content-Type': ${JSON.stringify(type)} });
-      response.write(${JSON.stringify(begin)} + '{"jsonrpc":"2.0","id":' + JSON.stringify(id) + ',"result":');
-      if (method !== 'tools/call') response.write(JSON.stringify(results[method] ?? {}));
-      else {
-        response.write('{"content":[{"type":"text","text":"');
-        response.write(text);
-        response.write('"}]}');
-      }
-      response.end('}' + ${JSON.stringify(end)});
-    }).listen(0, '127.0.0.1', () => console.log(server.address().port));`;
-}
+/** A server with a tool whose result is long. In a process of its own: it is busy, too. `serve`: how it gets and sends messages. */
+const longServer = (serve: string): string => `
+  const text = Buffer.from('x'.repeat(5 * 1024 * 1024));
+  const serverInfo = { name: 'long', version: '1' };
+  const results = {
+    initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo },
+    'tools/list': { tools: [{ name: 'long', inputSchema: { type: 'object' } }] },
+  };
+  /** The response to a message, in parts. */
+  const respond = (message) => {
+    const { id, method } = JSON.parse(message || '{}');
+    if (id === undefined) return [];
+    const head = '{"jsonrpc":"2.0","id":' + JSON.stringify(id) + ',"result":';
+    if (method !== 'tools/call') return [head + JSON.stringify(results[method] ?? {}) + '}'];
+    return [head + '{"content":[{"type":"text","text":"', text, '"}]}}'];
+  };
+  const bodyOf = async (request) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    return body;
+  };
+  ${serve}`;
 
-test.each(['application/json', 'text/event-stream'])(
-  '300 calls with long results of a server behind a gateway, over HTTP as %s',
-  async (type) => {
-    writeFileSync(home.file('long.mjs'), longServer(type));
-    const upstream = spawn(process.execPath, [home.file('long.mjs')], { stdio: ['ignore', 'pipe', 'inherit'] });
-    open.push({ destroy: () => upstream.kill('SIGKILL') });
-    const url = `http://127.0.0.1:${String(await once(upstream.stdout, 'data')).trim()}/mcp`;
-    const file = home.file('servers.json');
-    writeFileSync(file, JSON.stringify({ mcpServers: { one: { url } } }), { mode: 0o600 });
-    const { port, client, peak } = await start('local', '--gateway', file);
-    const params = { name: 'one__long', arguments: {} };
-    expect((await client.modern('tools/call', params, { headers: ada })).status).toBe(200);
-    // Half a second on an idle machine, six on a busy one; before long responses had turns, eleven on an idle one, or the end of
-    // the process.
-    const maxMs = 8_000;
-    await expectOthersServed(port, () => onManyConnections({ port, method: 'tools/call', params }), maxMs);
-    // Most of it is garbage: the heap may grow to 512 MB.
-    expect(peak()).toBeLessThan(450);
-  },
-);
+const overHttp = (type: string, begin: string, end: string): string => `
+  import { createServer } from 'node:http';
+  const server = createServer(async (request, response) => {
+    const parts = respond(await bodyOf(request));
+    if (parts.length === 0) return response.writeHead(request.method === 'POST' ? 202 : 405).end();
+    response.writeHead(200, { 'Content-Type': '${type}' });
+    for (const part of ['${begin}', ...parts]) response.write(part);
+    response.end('${end}');
+  }).listen(0, '127.0.0.1', () => console.log('http://127.0.0.1:' + server.address().port + '/mcp'));`;
+
+const overTwoEndpoints = `
+  import { createServer } from 'node:http';
+  let stream;
+  const server = createServer(async (request, response) => {
+    if (request.method === 'GET') {
+      stream = response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      return stream.write('event: endpoint\\ndata: /messages\\n\\n');
+    }
+    const parts = respond(await bodyOf(request));
+    response.writeHead(request.url === '/messages' ? 202 : 405).end();
+    if (request.url === '/messages' && parts.length > 0) for (const part of ['data: ', ...parts, '\\n\\n']) stream.write(part);
+  }).listen(0, '127.0.0.1', () => console.log('http://127.0.0.1:' + server.address().port + '/sse'));`;
+
+const overWebSocket = `
+  import { WebSocketServer } from ${JSON.stringify(import.meta.resolve('ws'))};
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' }, () =>
+    console.log('ws://127.0.0.1:' + server.address().port + '/mcp'),
+  );
+  server.on('connection', (socket) =>
+    socket.on('message', (data) => {
+      const parts = respond(String(data));
+      parts.forEach((part, n) => socket.send(part, { binary: false, fin: n === parts.length - 1 }));
+    }),
+  );`;
+
+// Half a second on an idle machine, six on a busy one; before long responses had turns, eleven on an idle one, or the end of
+// the process.
+const maxLongMs = 8_000;
+
+test.each([
+  { how: 'HTTP as application/json', serve: overHttp('application/json', '', ''), maxMs: maxLongMs },
+  { how: 'HTTP as text/event-stream', serve: overHttp('text/event-stream', 'data: ', '\\n\\n'), maxMs: maxLongMs },
+  { how: 'HTTP+SSE', serve: overTwoEndpoints, maxMs: maxWaitMs },
+  { how: 'WebSocket', serve: overWebSocket, maxMs: maxWaitMs },
+])('300 calls with long results of a server behind a gateway, over $how', async ({ serve, maxMs }) => {
+  writeFileSync(home.file('long.mjs'), longServer(serve));
+  const upstream = spawn(process.execPath, [home.file('long.mjs')], { stdio: ['ignore', 'pipe', 'inherit'] });
+  open.push({ destroy: () => upstream.kill('SIGKILL') });
+  const url = String(await once(upstream.stdout, 'data')).trim();
+  const file = home.file('servers.json');
+  writeFileSync(file, JSON.stringify({ mcpServers: { one: { url } } }), { mode: 0o600 });
+  const { port, client, peak } = await start('local', '--gateway', file);
+  const params = { name: 'one__long', arguments: {} };
+  expect((await client.modern('tools/call', params, { headers: ada })).status).toBe(200);
+  await expectOthersServed(port, () => onManyConnections({ port, method: 'tools/call', params }), maxMs);
+  // Most of it is garbage: the heap may grow to 512 MB.
+  expect(peak()).toBeLessThan(450);
+});
 
 /** A server with a tool that asks the user, waits for a while, and has a long result. */
 const askingServer = `

@@ -4,6 +4,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { findRoute, type HttpRoute, type RequestTarget } from '../../transports/proxy/http-route.ts';
+import { ReadTurns } from './read-turns.ts';
 import { SocketPool } from './socket-pool.ts';
 
 /** A request to send. */
@@ -144,6 +145,7 @@ class NodeReply implements HttpReply {
 
   read(sink: BodySink): void {
     const message = this.#message;
+    const turns = new ReadTurns();
     let over = false;
     const end = (error?: Error): void => {
       if (over) return;
@@ -151,7 +153,7 @@ class NodeReply implements HttpReply {
       sink.end(error);
     };
     message.on('data', (chunk: Uint8Array) => {
-      const wait = over ? undefined : sink.chunk(chunk);
+      const wait = over ? undefined : (sink.chunk(chunk) ?? turns.after(chunk.length));
       if (wait === undefined) return;
       message.pause();
       void wait.then(() => message.resume());

@@ -1,6 +1,7 @@
 // A server over a WebSocket: one text frame is one message, both ways.
 
 import type { Agent, IncomingMessage } from 'node:http';
+import type { Socket as Connection } from 'node:net';
 import type { WebSocket as Socket } from 'ws';
 import { findProxy, ProxyError } from '../../transports/proxy/environment.ts';
 import { loadWebSocketLibrary } from '../../transports/websocket-library.ts';
@@ -9,6 +10,7 @@ import { type ClientError, clientErrors } from '../errors.ts';
 import type { ConnectOptions } from '../options.ts';
 import { clean } from '../untrusted-text.ts';
 import { sendAuthorized } from './authorized.ts';
+import { ReadTurns } from './read-turns.ts';
 import type { Outgoing, Transport, TransportListener } from './transport.ts';
 
 /** How often the other side is pinged; one missed pong ends the connection. */
@@ -38,6 +40,8 @@ export class WebSocketTransport implements Transport {
   readonly #maxMessageBytes: number;
   #listener!: TransportListener;
   #socket: Socket | undefined;
+  /** What the WebSocket reads from. */
+  #connection: Connection | undefined;
   #beat: NodeJS.Timeout | undefined;
   #alive = true;
   /** Ends the wait for a sign-in. */
@@ -139,6 +143,9 @@ export class WebSocketTransport implements Transport {
         followRedirects: false,
       });
       this.#socket = socket;
+      socket.once('upgrade', (response) => {
+        this.#connection = response.socket;
+      });
       socket.once('open', () => resolve({ status: 101, headers: {}, socket }));
       socket.once('unexpected-response', (request, response) => {
         request.destroy();
@@ -164,6 +171,13 @@ export class WebSocketTransport implements Transport {
     socket.on('message', (data, isBinary) => {
       if (isBinary) this.#listener.reportUnexpected('a binary frame');
       else this.#listener.receive(String(data));
+    });
+    const turns = new ReadTurns();
+    this.#connection?.on('data', ({ length }: Uint8Array) => {
+      const turn = turns.after(length);
+      if (turn === undefined) return;
+      socket.pause();
+      void turn.then(() => socket.resume());
     });
     socket.on('pong', () => {
       this.#alive = true;
