@@ -13,7 +13,7 @@ import { sendAuthorized } from './authorized.ts';
 import { ReadTurns } from './read-turns.ts';
 import type { Outgoing, Transport, TransportListener } from './transport.ts';
 
-/** How often the other side is pinged; one missed pong ends the connection. */
+/** How often the other side is pinged. If nothing arrives until the next time, the connection ends; a pong may be behind long results. */
 const beatMs = 30_000;
 const closeMs = 2_000;
 const handshakeMs = 30_000;
@@ -43,7 +43,6 @@ export class WebSocketTransport implements Transport {
   /** What the WebSocket reads from. */
   #connection: Connection | undefined;
   #beat: NodeJS.Timeout | undefined;
-  #alive = true;
   /** Ends the wait for a sign-in. */
   #abort = (): void => {};
   #closed = false;
@@ -179,16 +178,15 @@ export class WebSocketTransport implements Transport {
       socket.pause();
       void turn.then(() => socket.resume());
     });
-    socket.on('pong', () => {
-      this.#alive = true;
-    });
     socket.on('close', (code, reason) => {
       clearInterval(this.#beat);
       if (!this.#closed) this.#listener.lost(this.#explain(code, String(reason), failure));
     });
+    let bytesAtPing = -1;
     this.#beat = setInterval(() => {
-      if (!this.#alive) return socket.terminate();
-      this.#alive = false;
+      const { bytesRead = 0 } = this.#connection ?? {};
+      if (bytesRead === bytesAtPing) return socket.terminate();
+      bytesAtPing = bytesRead;
       socket.ping();
     }, beatMs);
     this.#beat.unref();
