@@ -45,6 +45,7 @@ const notToolResults: readonly Fields[] = [
   { content: [{ type: 'audio', data: 'AAAA' }] },
   { content: [{ type: 'resource' }] },
   { content: [{ type: 'resource', resource: { text: 'x' } }] },
+  { content: [{ type: 'resource', resource: { uri: 'x://1' } }] },
   { content: [{ type: 'resource_link' }] },
   { content: [{ type: 'resource_link', uri: 'x://1' }] },
   { content: [{ text: 'x' }] },
@@ -76,13 +77,28 @@ describe('a result without the members that its blocks require is an error that 
         { messages: [], _meta: 'x' },
       ];
       for (result of notPrompts) await expect(client.getPrompt('one__ask')).rejects.toMatchObject(invalid);
-      const notContents: readonly Fields[] = [{ contents: [{ text: 'x' }] }, { contents: [], _meta: 'x' }];
+      const notContents: readonly Fields[] = [
+        { contents: [{ text: 'x' }] },
+        { contents: [{ uri: 'x://1' }] },
+        { contents: [{ uri: 'x://1', text: 5 }] },
+        { contents: [{ uri: 'x://1', blob: [] }] },
+        { contents: [{ uri: 'x://1', text: 'x', mimeType: 5 }] },
+        { contents: [{ uri: 'x://1', text: 'x', _meta: 'x' }] },
+        { contents: [], _meta: 'x' },
+      ];
       for (result of notContents) await expect(client.readResource('x://1')).rejects.toMatchObject(invalid);
       if (!client.offers('completion/complete')) return;
-      result = { completion: { values: ['a', 5] } };
+      const notCompletions: readonly Fields[] = [
+        { completion: { values: ['a', 5] } },
+        { completion: { values: ['a'], total: '1' } },
+        { completion: { values: ['a'], total: 1.5 } },
+        { completion: { values: ['a'], hasMore: 'no' } },
+      ];
       const ref = { type: 'ref/prompt', name: 'one__ask' } as const;
-      const completion = client.complete({ ref, argument: { name: 'topic', value: '' } });
-      await expect(completion).rejects.toMatchObject(invalid);
+      const complete = () => client.complete({ ref, argument: { name: 'topic', value: '' } });
+      for (result of notCompletions) await expect(complete()).rejects.toMatchObject(invalid);
+      result = { completion: { values: ['a'], total: null, hasMore: null } };
+      expect(await complete()).toMatchObject({ values: ['a'] });
     });
   }
 });
@@ -90,9 +106,13 @@ describe('a result without the members that its blocks require is an error that 
 test('null instead of optional members is as if they were absent', async () => {
   const text = { type: 'text', text: 'fine', annotations: null };
   const gateway = returning(() => ({ content: [text], _meta: null }));
+  const contents = [{ uri: 'x://1', text: 'fine', blob: null, mimeType: null, _meta: null }];
+  const resources = returning(() => ({ contents }));
   for (const revision of revisions) {
     const client = await clientOf(closers, gateway.server, { revision });
     expect((await client.callTool('one__work')).content).toMatchObject([{ type: 'text', text: 'fine' }]);
+    const reader = await clientOf(closers, resources.server, { revision });
+    expect((await reader.readResource('x://1')).contents).toMatchObject([{ uri: 'x://1', text: 'fine' }]);
   }
 });
 

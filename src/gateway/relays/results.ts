@@ -26,6 +26,10 @@ export function mapToolResult(given: ToolResult, expose: ExposeUri): ToolResult 
   return { ...result, content, ...(meta === undefined ? {} : { _meta: meta }) };
 }
 
+/** Some servers write `null` for what they do not have. */
+const isOptional = (value: unknown, type: 'string' | 'boolean' | 'object'): boolean =>
+  (value ?? undefined) === undefined || (typeof value === type && !Array.isArray(value));
+
 type WithMeta = { readonly _meta?: ToolResult['_meta'] };
 
 function invalid(why: string): ClientError {
@@ -94,6 +98,12 @@ function mapResource(resource: ResourceContents, expose: ExposeUri): ResourceCon
   if (!isObject(resource) || typeof resource.uri !== 'string') {
     throw invalid('The contents of a resource are not an object with a "uri"');
   }
+  const { text, blob, mimeType } = resource;
+  if (!isOptional(text, 'string') || !isOptional(blob, 'string') || (text ?? blob ?? undefined) === undefined) {
+    throw invalid('The contents of a resource have neither a "text" nor a "blob" that is a string');
+  }
+  if (!isOptional(mimeType, 'string')) throw invalid('The "mimeType" of a resource is not a string');
+  if (!isOptional(resource._meta, 'object')) throw invalid('The "_meta" of a resource is not an object');
   const uri = expose(resource.uri);
   return uri === resource.uri ? resource : { ...resource, uri };
 }
@@ -124,8 +134,11 @@ export function mapPromptResult(result: PromptResult, expose: ExposeUri): Prompt
 }
 
 export function checkCompletion(completion: Completion): Completion {
-  if (completion.values.every((value) => typeof value === 'string')) return completion;
-  throw invalid('A value of the completion is not a string');
+  const { values, total, hasMore } = completion;
+  if (!values.every((value) => typeof value === 'string')) throw invalid('A value of the completion is not a string');
+  if (!Number.isInteger(total ?? 0)) throw invalid('The "total" of the completion is not an integer');
+  if (!isOptional(hasMore, 'boolean')) throw invalid('The "hasMore" of the completion is not a boolean');
+  return completion;
 }
 
 /** The result of a method that the gateway does not know. */
