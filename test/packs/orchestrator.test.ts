@@ -73,6 +73,21 @@ describe.skipIf(!available)('in the sandbox', () => {
     expect(await call('list_workers')).toEqual({ workers: [] });
   });
 
+  test('a worker whose start is cancelled does not keep running', async () => {
+    const registry = createMemoryRegistry();
+    const server = createServer({ name: 'w', version: '1' });
+    afterwards(() => server.close());
+    const save = (record: WorkerRecord): void => {
+      void registry.save(record);
+      if (record.status === 'starting') client.notify('notifications/cancelled', { requestId: 'cancelled' });
+    };
+    await server.use(workers({ programs: ['sleep'], registry: { ...registry, save } }));
+    const client = await TestClient.open(server, old);
+    const params = { name: 'start_worker', arguments: { program: 'sleep', args: ['100'] } };
+    client.send({ jsonrpc: '2.0', id: 'cancelled', method: 'tools/call', params });
+    await expect.poll(async () => (await registry.load()).map(({ status }) => status)).toEqual(['stopped']);
+  });
+
   test('a client with tasks gets the worker as a task, which ends with it; cancelling the task stops the worker', async () => {
     const { server, call } = await open();
     const client = new TestClient(server);

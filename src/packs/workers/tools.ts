@@ -81,6 +81,11 @@ export function installTools(server: Server, supervisor: WorkerSupervisor, progr
           ...(name === undefined ? {} : { name: cleanText(name, 'line', 64) }),
           ...(cwd === undefined ? {} : { cwd }),
         });
+        if (ctx.signal.aborted) {
+          // The caller will not learn its id.
+          await worker.kill();
+          throw ctx.signal.reason;
+        }
         if (message !== undefined) worker.message(`${message}\n`);
         await ctx.detach();
         return ctx.task === undefined ? viewOf(worker) : await untilEnded(worker, ctx);
