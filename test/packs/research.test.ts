@@ -137,6 +137,16 @@ test('a source that keeps failing is paused, and its health says so', async () =
   expect(pack.health['crossref']).toMatchObject({ state: 'open', calls: 2, failures: 2 });
 });
 
+test('queries that a source rejects do not pause it for other callers', async () => {
+  const { urls, asked, fail } = await startFakeLibraries();
+  const { find } = await open({ urls, sources: ['crossref'], limits: { breakerThreshold: 2 } });
+  for (const [n, status] of [400, 414, 422].entries()) {
+    fail('crossref', status);
+    expect(await find({ query: `query ${n}` })).toContain(`status ${status}`);
+  }
+  expect(asked).toHaveLength(3);
+});
+
 test('a source of your own is one among the others', async () => {
   const { urls } = await startFakeLibraries();
   const shelf: LiteratureSource = {

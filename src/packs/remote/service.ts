@@ -118,6 +118,7 @@ export class Service {
   #failed(error: unknown): void {
     this.#failures++;
     this.#lastError = error instanceof Error ? error.message : String(error);
+    if (error instanceof ServiceError && isRejectedQuery(error)) return this.#breaker.abandoned();
     this.#breaker.failed();
     // The service itself set this wait; a request before it ends would make things worse.
     if (error instanceof ServiceError && error.retryAfterMs !== undefined) {
@@ -166,3 +167,6 @@ export class Service {
     });
   }
 }
+
+/** The query was wrong, not the service: otherwise a caller with a few of those would pause the service for all others. */
+const isRejectedQuery = ({ status = 0 }: ServiceError): boolean => [400, 414, 422].includes(status);
