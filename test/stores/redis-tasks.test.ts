@@ -52,6 +52,28 @@ describe.skipIf(!hasRedis())('tasks in Redis', () => {
     expect(heard).toEqual([id, id]);
   });
 
+  test('a page has no more large tasks than fit into memory, and all of them if their results are not read', async () => {
+    const { tasks } = await open('large', { maxBytesTotal: 100_000_000 });
+    const result = { content: [{ type: 'text', text: 'x'.repeat(1_000_000) }] };
+    const ids: string[] = [];
+    for (let n = 0; n < 12; n++) {
+      const { id } = taskRecord();
+      await tasks.create(taskRecord({ id }));
+      await tasks.change(id, {}, [
+        { type: 'end', outcome: { type: 'result', result, isError: false }, expiresAtMs: null },
+      ]);
+      ids.unshift(id);
+    }
+    const first = await tasks.list({ limit: 100 });
+    expect(first.tasks).toHaveLength(8);
+    const second = await tasks.list({ limit: 100, after: first.next as string });
+    expect([...first.tasks, ...second.tasks].map(({ id }) => id)).toEqual(ids);
+    expect(second.next).toBeUndefined();
+    const outline = await tasks.list({ limit: 100, outline: true });
+    expect(outline.tasks.map(({ id }) => id)).toEqual(ids);
+    expect(outline.next).toBeUndefined();
+  });
+
   test('two processes claim every task once, and write by turns without losing anything', async () => {
     const both = [await open('claims'), await open('claims')] as const;
     const records = await Promise.all(Array.from({ length: 60 }, (_, n) => added(both[n % 2] as RedisStores)));

@@ -16,6 +16,7 @@ import type {
   TaskRecord,
   TaskStore,
 } from '../../src/engine/tasks/task-store.ts';
+import { viewOf } from '../../src/engine/tasks/task-view.ts';
 import { silentLogger } from '../../src/protocol/logger.ts';
 import { parseRedisAddress } from '../../src/stores/redis/address.ts';
 import { RedisConnection } from '../../src/stores/redis/connection.ts';
@@ -351,6 +352,38 @@ describe.each(Object.entries(stores))('%s', (_name, open) => {
     const rest = await store.list({ limit: 2, after: next as string });
     expect(rest.tasks.map(({ id }) => id)).toEqual([records[1]?.id, records[0]?.id]);
     expect(rest.next).toBeUndefined();
+  });
+
+  test('an outline shows the status of a task, and has neither its arguments nor its result', async () => {
+    const store = await open();
+    const text = 'some words '.repeat(5_000);
+    const asking = await added(store, { arguments: { text } });
+    await changed(store, asking.id, { type: 'request-input', inputs: [input('name')] });
+    const outcomes: TaskOutcome[] = [
+      { type: 'cancelled', reason: 'enough' },
+      { type: 'error', code: -32603, message: 'broken', data: { text } },
+      { type: 'result', result: { content: [{ type: 'text', text: `failed ${text}` }] }, isError: true },
+    ];
+    outcomes.push({ type: 'result', result: { content: [{ type: 'text', text }] }, isError: false });
+    for (const outcome of outcomes) await changed(store, (await added(store)).id, end(outcome));
+    const { tasks } = await store.list({ limit: 100, outline: true });
+    const views = tasks.map((record) => viewOf(record, undefined, 1)).reverse();
+    expect(views.map(({ outcome }) => outcome?.type)).toEqual([undefined, ...outcomes.map(({ type }) => type)]);
+    expect(views.slice(0, 4).map(({ statusMessage }) => statusMessage?.slice(0, 13))).toEqual([
+      ...[undefined, 'enough', 'broken', 'failed some w'],
+    ]);
+    expect(Object.keys(views[0]?.inputRequests ?? {})).toEqual(['name']);
+    expect(JSON.stringify(tasks).length).toBeLessThan(20_000);
+    // The records themselves are as before.
+    const newest = await store.read(tasks[0]?.id as string);
+    expect(newest?.outcome).toEqual(outcomes.at(-1));
+  });
+
+  test('a task that ended before there were summaries is in an outline', async () => {
+    const store = await open();
+    await added(store, { phase: 'ended', outcome: { type: 'cancelled', reason: 'earlier' } });
+    const { tasks } = await store.list({ limit: 10, outline: true });
+    expect(tasks.map(({ outcome }) => outcome)).toEqual([{ type: 'cancelled', reason: 'earlier' }]);
   });
 
   test('a list selects by owner, tool and phase, and leaves out what has expired', async () => {

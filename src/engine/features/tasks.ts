@@ -104,7 +104,7 @@ async function list(tasks: Tasks, call: Call): Promise<string> {
   if (!isObject(position)) throw wireErrors.invalidCursor();
   const after = cursor === undefined ? {} : { after: position['after'] as string };
   return inTaskTurn(call, async () => {
-    const page = await tasks.store.list({ owner, limit: pageSize, ...after });
+    const page = await tasks.store.list({ owner, limit: pageSize, outline: true, ...after });
     const own = page.tasks.filter(({ service }) => service === tasks.service);
     const next = page.next === undefined ? undefined : await sealer.seal(purpose, { after: page.next }, context);
     const views = own.map((record) => tasks.view(record));

@@ -1,6 +1,7 @@
 // Tasks in the memory of this process: the default store. They end with the process.
 
 import { UserError } from '../../protocol/user-error.ts';
+import { outlineOf } from './outcome-summary.ts';
 import { changeRecord, claimRecord } from './task-record.ts';
 import type { TaskChange, TaskGuard, TaskPage, TaskQuery, TaskRecord, TaskStore } from './task-store.ts';
 
@@ -141,7 +142,7 @@ class MemoryTaskStore implements TaskStore {
     });
   }
 
-  async list({ owner, tool, phase, after, limit }: TaskQuery): Promise<TaskPage> {
+  async list({ owner, tool, phase, after, limit, outline }: TaskQuery): Promise<TaskPage> {
     const ids = owner === undefined ? [...this.#records.keys()] : [...(this.#idsByOwner.get(owner) ?? [])];
     const before = after === undefined ? Number.POSITIVE_INFINITY : Number(after);
     const tasks: TaskRecord[] = [];
@@ -152,7 +153,7 @@ class MemoryTaskStore implements TaskStore {
       if (tool !== undefined && record.tool !== tool) continue;
       if (phase !== undefined && record.phase !== phase) continue;
       if (tasks.length === limit) return { tasks, next: String(this.#numberOf(tasks.at(-1)?.id)) };
-      tasks.push(record);
+      tasks.push(outline === true ? outlineOf(record) : record);
     }
     return { tasks };
   }

@@ -5,6 +5,7 @@
 import { errorRows } from '../../protocol/errors.ts';
 import type { Json } from '../../protocol/model.ts';
 import type { Sealer } from '../ports.ts';
+import { summaryOf } from './outcome-summary.ts';
 import type { TaskChange, TaskContext, TaskInput, TaskOutcome, TaskRecord, TaskStore } from './task-store.ts';
 
 /** Why a task fails that cannot be decrypted. */
@@ -32,9 +33,9 @@ export function sealTasks(store: TaskStore, sealer: Sealer): TaskStore {
     (id: string): Convert =>
     (value, field) =>
       values.seal(value, `${id}\u0000${field}`);
-  const open = async (record: TaskRecord): Promise<TaskRecord> => {
+  const open = async (record: TaskRecord, openWith = openRecord): Promise<TaskRecord> => {
     try {
-      return await openRecord(record, (value, field) => values.open(value, `${record.id}\u0000${field}`));
+      return await openWith(record, (value, field) => values.open(value, `${record.id}\u0000${field}`));
     } catch (error) {
       if (error instanceof NotOpened) return withoutContents(record);
       throw error;
@@ -48,7 +49,8 @@ export function sealTasks(store: TaskStore, sealer: Sealer): TaskStore {
     opened.set(record, found);
     return found;
   };
-  const openAll = (records: readonly TaskRecord[]): Promise<TaskRecord[]> => Promise.all(records.map(open));
+  const openAll = (records: readonly TaskRecord[]): Promise<TaskRecord[]> =>
+    Promise.all(records.map((record) => open(record)));
   return {
     durable: store.durable,
     async create(record) {
@@ -69,7 +71,8 @@ export function sealTasks(store: TaskStore, sealer: Sealer): TaskStore {
     renew: (...given) => store.renew(...given),
     async list(query) {
       const page = await store.list(query);
-      return { ...page, tasks: await openAll(page.tasks) };
+      const openWith = query.outline === true ? openOutline : openRecord;
+      return { ...page, tasks: await Promise.all(page.tasks.map((record) => open(record, openWith))) };
     },
     count: (owner) => store.count(owner),
     async sweep(max) {
@@ -82,7 +85,7 @@ export function sealTasks(store: TaskStore, sealer: Sealer): TaskStore {
 }
 
 async function sealRecord(record: TaskRecord, seal: Convert): Promise<TaskRecord> {
-  const { context, outcome } = record;
+  const { context, outcome, summary } = record;
   const converted = await convertRecord(record, seal);
   return {
     ...converted,
@@ -94,6 +97,7 @@ async function sealRecord(record: TaskRecord, seal: Convert): Promise<TaskRecord
       revision: context.revision,
     },
     ...(outcome === undefined ? {} : { outcome: await sealOutcome(outcome, seal) }),
+    ...(summary === undefined ? {} : { summary: await sealOutcome(summary, seal, 'summary') }),
   };
 }
 
@@ -101,11 +105,25 @@ async function openRecord(record: TaskRecord, open: Convert): Promise<TaskRecord
   // Stored while the server had no key: accepting it would let anyone who can write to the store add tasks.
   if (record.sealed !== true) throw new NotOpened();
   const { sealed: _sealed, ...converted } = await convertRecord(record, open);
-  const { context, outcome } = record;
+  const { context, outcome, summary } = record;
   return {
     ...converted,
     context: (await open(context.principal ?? null, 'context')) as unknown as TaskContext,
     ...(outcome === undefined ? {} : { outcome: await openOutcome(outcome, open) }),
+    ...(summary === undefined ? {} : { summary: await openOutcome(summary, open, 'summary') }),
+  };
+}
+
+/** The same for a record of `outlineOf`, whose outcome is the summary, if it has one and the store does not ignore `outline`. */
+async function openOutline(record: TaskRecord, open: Convert): Promise<TaskRecord> {
+  if (record.sealed !== true) throw new NotOpened();
+  const { sealed: _sealed, message, inputs, outcome, summary, ...rest } = record;
+  const field = outcome === summary ? 'summary' : 'outcome';
+  return {
+    ...rest,
+    inputs: await Promise.all(inputs.map((input) => convertInput(input, open))),
+    ...(message === undefined ? {} : { message: (await open(message, 'message')) as string }),
+    ...(outcome === undefined ? {} : { outcome: await openOutcome(outcome, open, field) }),
   };
 }
 
@@ -151,23 +169,27 @@ async function sealChange(change: TaskChange, seal: Convert): Promise<TaskChange
     case 'hand-over':
       return { ...change, ticket: await seal(change.ticket, 'ticket') };
     case 'end':
-      return { ...change, outcome: await sealOutcome(change.outcome, seal) };
+      return {
+        ...change,
+        outcome: await sealOutcome(change.outcome, seal),
+        summary: await sealOutcome(change.summary ?? summaryOf(change.outcome), seal, 'summary'),
+      };
     default:
       return change;
   }
 }
 
-async function sealOutcome(outcome: TaskOutcome, seal: Convert): Promise<TaskOutcome> {
-  return { ...sealedOutcome, data: await seal(outcome as unknown as Json, 'outcome') };
+async function sealOutcome(outcome: TaskOutcome, seal: Convert, field = 'outcome'): Promise<TaskOutcome> {
+  return { ...sealedOutcome, data: await seal(outcome as unknown as Json, field) };
 }
 
-async function openOutcome(outcome: TaskOutcome, open: Convert): Promise<TaskOutcome> {
+async function openOutcome(outcome: TaskOutcome, open: Convert, field = 'outcome'): Promise<TaskOutcome> {
   const token = outcome.type === 'error' ? outcome.data : undefined;
-  return (await open(token ?? null, 'outcome')) as unknown as TaskOutcome;
+  return (await open(token ?? null, field)) as unknown as TaskOutcome;
 }
 
 function withoutContents(record: TaskRecord): TaskRecord {
-  const { message: _message, ticket: _ticket, outcome, ...rest } = record;
+  const { message: _message, ticket: _ticket, outcome, summary: _summary, ...rest } = record;
   return {
     ...rest,
     sealed: true,

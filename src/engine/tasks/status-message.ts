@@ -1,6 +1,6 @@
 // The status message of a task that runs: written at most once a second.
 
-import { clipMessage } from './task-view.ts';
+import { clipMessage } from './outcome-summary.ts';
 
 /** One write a second is enough for people, and little for a store. */
 const intervalMs = 1_000;

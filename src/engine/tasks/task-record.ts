@@ -2,6 +2,7 @@
 
 import type { Principal } from '../../protocol/exchange.ts';
 import type { Caller } from '../ports.ts';
+import { summaryOf } from './outcome-summary.ts';
 import type { TaskChange, TaskGuard, TaskInput, TaskRecord } from './task-store.ts';
 
 /** The record after the changes, or `conflict` if the guard does not hold or the task has ended. */
@@ -75,9 +76,10 @@ function applyChange(record: TaskRecord, change: TaskChange, nowMs: number): Tas
       return record.cancelRequestedAtMs === undefined ? { ...record, cancelRequestedAtMs: nowMs } : record;
     case 'end': {
       const { lease: _lease, dueAtMs: _due, ...rest } = record;
-      const { outcome, expiresAtMs } = change;
+      const { outcome, expiresAtMs, summary = summaryOf(outcome) } = change;
       const inputs = record.inputs.map((input) => (isOpen(input) ? { ...input, withdrawn: true as const } : input));
-      return { ...rest, phase: 'ended', fence: record.fence + 1, inputs, outcome, endedAtMs: nowMs, expiresAtMs };
+      const end = { phase: 'ended', fence: record.fence + 1, endedAtMs: nowMs, expiresAtMs } as const;
+      return { ...rest, ...end, inputs, outcome, summary };
     }
   }
 }

@@ -87,6 +87,8 @@ export interface TaskRecord {
   readonly inputs: readonly TaskInput[];
   readonly steps: readonly TaskStep[];
   readonly outcome?: TaskOutcome;
+  /** The outcome without its contents, for lists. */
+  readonly summary?: TaskOutcome;
   readonly context: TaskContext;
   /** The id of the work in the other system. */
   readonly ticket?: Json;
@@ -127,7 +129,13 @@ export type TaskChange =
   | { readonly type: 'hand-over'; readonly ticket: Json; readonly dueAtMs?: number }
   | { readonly type: 'request-cancel' }
   /** Ends the task. Increases `fence`: no earlier holder can write any more. */
-  | { readonly type: 'end'; readonly outcome: TaskOutcome; readonly expiresAtMs: number | null };
+  | {
+      readonly type: 'end';
+      readonly outcome: TaskOutcome;
+      readonly expiresAtMs: number | null;
+      /** Default: that of the outcome. */
+      readonly summary?: TaskOutcome;
+    };
 
 /** What a change requires of the record; otherwise it is a `conflict`. */
 export interface TaskGuard {
@@ -148,6 +156,8 @@ export interface TaskQuery {
   readonly phase?: TaskPhase;
   readonly after?: string;
   readonly limit: number;
+  /** The records are those of `outlineOf`: what may be large is not read. */
+  readonly outline?: boolean;
 }
 
 /**

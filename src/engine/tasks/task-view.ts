@@ -3,11 +3,9 @@
 import type { ToolResult } from '../../protocol/model.ts';
 import type { EncodedOutcome, TaskView } from '../../protocol/revisions/tasks.ts';
 import type { ToolEntry } from '../catalog-entry.ts';
+import { clipMessage, firstText } from './outcome-summary.ts';
 import { isOpen } from './task-record.ts';
 import type { TaskOutcome, TaskRecord } from './task-store.ts';
-
-/** Characters of a status message: it is part of every poll and notification. */
-const maxMessageLength = 500;
 
 /** `tool`: its current definition, if it still exists. `pollMs`: how often to poll. */
 export function viewOf(record: TaskRecord, tool: ToolEntry | undefined, pollMs: number): TaskView {
@@ -43,10 +41,6 @@ function messageOf({ outcome, message }: TaskRecord): string | undefined {
   if (outcome.type === 'cancelled') return outcome.reason ?? 'The task was cancelled';
   if (outcome.type === 'error') return clipMessage(outcome.message);
   if (!outcome.isError) return undefined;
-  const text = (outcome.result as unknown as ToolResult).content.find((each) => each.type === 'text')?.text;
+  const text = firstText(outcome.result as unknown as ToolResult);
   return text === undefined ? undefined : clipMessage(text);
-}
-
-export function clipMessage(text: string): string {
-  return text.length > maxMessageLength ? `${text.slice(0, maxMessageLength - 1)}…` : text;
 }

@@ -62,6 +62,45 @@ export const readTask: RedisScript = {
 };
 
 /**
+ * Reads tasks of a list until they have too many bytes. ARGV: time, prefix of tasks, most bytes, 1 to leave out what may be large (as
+ * outlineOf in engine/tasks/outcome-summary.ts), ids. Returns the bytes and the fields of each; an expired one has none.
+ */
+export const listTasks: RedisScript = {
+  text: `${clock}
+  local small = {'state', 'service', 'owner', 'tool', 'phase', 'updated', 'expires', 'version', 'fence', 'attempt', 'dedupeKey',
+    'due', 'holder', 'until'}
+  local max, isOutline = tonumber(ARGV[3]), ARGV[4] == '1'
+  local tasks, bytes = {}, 0
+  for at = 5, #ARGV do
+    local task = ARGV[2] .. ARGV[at]
+    local found = redis.call('HMGET', task, 'expires', 'bytes', 'phase', 'state')
+    local expires = found[1]
+    local fields = {}
+    if expires and (expires == '' or tonumber(expires) > now) then
+      local part
+      if isOutline and found[3] ~= 'ended' then part = 'inputs'
+      elseif isOutline and not string.find(found[4] or '', '"summary":{', 1, true) then part = 'outcome' end
+      bytes = bytes + (isOutline and (part and redis.call('HSTRLEN', task, part) or 0) or tonumber(found[2]))
+      if bytes > max and #tasks > 0 then break end
+      if isOutline then
+        local names = {unpack(small)}
+        table.insert(names, part)
+        for n, value in ipairs(redis.call('HMGET', task, unpack(names))) do
+          if value then
+            table.insert(fields, names[n])
+            table.insert(fields, value)
+          end
+        end
+      else
+        fields = redis.call('HGETALL', task)
+      end
+    end
+    table.insert(tasks, fields)
+  end
+  return {text(bytes), tasks}`,
+};
+
+/**
  * Changes a task that has the expected version. KEYS: the task, due tasks of its service, unfinished tasks by expiry, ended ones by
  * expiry, counts, dedupe keys. ARGV: time, id, version, owner, dedupe key, expiry, bytes, whether it ends, whether due time and
  * lease change, due time, holder, end of the lease, fields.

@@ -2,6 +2,7 @@
 // engine/tasks/task-record.ts: it is computed here, and stored if nothing else has changed the task meanwhile. How
 // durable a task is depends on how Redis saves its data.
 
+import { outlineOf } from '../../engine/tasks/outcome-summary.ts';
 import { changeRecord } from '../../engine/tasks/task-record.ts';
 import type {
   TaskChange,
@@ -16,7 +17,16 @@ import { UserError } from '../../protocol/user-error.ts';
 import type { RedisConnection } from './connection.ts';
 import type { Reply } from './driver.ts';
 import { changedFields, decodeTask, dedupeField, encodeTask, numberOf } from './task-fields.ts';
-import { changeTask, claimTasks, createTask, deleteTasks, expiredTasks, readTask, renewTasks } from './task-scripts.ts';
+import {
+  changeTask,
+  claimTasks,
+  createTask,
+  deleteTasks,
+  expiredTasks,
+  listTasks,
+  readTask,
+  renewTasks,
+} from './task-scripts.ts';
 
 export interface RedisTasksOptions {
   /** Tasks that are kept, ended ones included; stops clients from filling Redis with small tasks. Default 100,000. */
@@ -30,7 +40,7 @@ const maxBytesAtOnce = 8 * 1024 * 1024;
 /** Tasks that one script deletes or renews: Redis serves nothing else meanwhile. */
 const portion = 200;
 /** Tasks of a list that are read together. */
-const listed = 20;
+const listed = 100;
 /** Stops an endless retry of a change to a task that other processes keep changing. */
 const maxAttempts = 100;
 
@@ -177,7 +187,7 @@ export class RedisTasks implements TaskStore {
     return held;
   }
 
-  async list({ owner, tool, phase, after, limit }: TaskQuery): Promise<TaskPage> {
+  async list({ owner, tool, phase, after, limit, outline = false }: TaskQuery): Promise<TaskPage> {
     const key = owner === undefined ? this.#key('all') : this.#ofOwner(owner);
     // An invalid cursor starts after the last task.
     let before = after === undefined ? '+inf' : `(${/^\d{1,15}$/.test(after) ? after : 0}`;
@@ -189,17 +199,23 @@ export class RedisTasks implements TaskStore {
         ...['ZREVRANGEBYSCORE', key, before, '-inf', 'WITHSCORES', 'LIMIT', '0', String(listed)],
       )) as readonly string[];
       const ids = page.filter((_each, at) => at % 2 === 0);
-      const records = await Promise.all(ids.map((id) => this.read(id)));
-      for (const [at, record] of records.entries()) {
+      const args = [this.#now(), this.#task(''), maxBytesAtOnce, outline ? 1 : 0, ...ids];
+      const reply = await this.#redis.run(listTasks, [key], args);
+      const [read, found] = reply as unknown as [string, readonly (readonly string[])[]];
+      bytes += Number(read);
+      for (const [at, fields] of found.entries()) {
+        const record = decodeTask(fields);
         if (record === undefined) continue;
         if ((tool !== undefined && record.tool !== tool) || (phase !== undefined && record.phase !== phase)) continue;
-        if (tasks.length === limit || (tasks.length > 0 && bytes > maxBytesAtOnce)) return { tasks, next: last };
-        tasks.push(record);
-        bytes += JSON.stringify([record.arguments, record.outcome ?? null]).length;
+        if (tasks.length === limit) return { tasks, next: last };
+        tasks.push(outline ? outlineOf(record) : record);
         last = page[at * 2 + 1] as string;
       }
-      if (ids.length < listed) return { tasks };
-      before = `(${page.at(-1)}`;
+      const isWhole = found.length === ids.length;
+      if (isWhole && ids.length < listed) return { tasks };
+      const reached = page[found.length * 2 - 1] as string;
+      if (tasks.length > 0 && (!isWhole || bytes > maxBytesAtOnce)) return { tasks, next: reached };
+      before = `(${reached}`;
     }
   }
 
@@ -223,8 +239,16 @@ export class RedisTasks implements TaskStore {
     }
     if (deleted >= max) return { deleted, expired: [] };
     const ids = await this.#redis.run(expiredTasks, [this.#key('open')], [this.#now(), max - deleted]);
-    const found = await Promise.all((ids as readonly string[]).map((id) => this.#read(id, false)));
-    return { deleted, expired: found.flatMap(({ record }) => record ?? []) };
+    const expired: TaskRecord[] = [];
+    let bytes = 0;
+    for (const id of ids as readonly string[]) {
+      const { record } = await this.#read(id, false);
+      if (record === undefined) continue;
+      expired.push(record);
+      // The others are expired at the next sweep, too.
+      if ((bytes += JSON.stringify(record).length) > maxBytesAtOnce) break;
+    }
+    return { deleted, expired };
   }
 
   watch(listener: (id: string) => void): () => void {

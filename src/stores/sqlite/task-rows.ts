@@ -46,15 +46,18 @@ export function encodeTask(record: TaskRecord): TaskRow {
   return { ...row, checksum: taskChecksum(row) };
 }
 
-/** The record of a row and its parts; undefined when one of them is missing or does not match its checksum. */
-export function decodeTask(row: SqlRow, parts: readonly SqlRow[]): TaskRecord | undefined {
+/**
+ * The record of a row and its parts; undefined when one of them is missing or does not match its checksum. `isOutline`: arguments and
+ * context were not read.
+ */
+export function decodeTask(row: SqlRow, parts: readonly SqlRow[], isOutline = false): TaskRecord | undefined {
   if (taskChecksum(row) !== row['checksum'] || parts.some((part) => taskPartChecksum(part) !== part['checksum'])) {
     return undefined;
   }
   const all = <T>(kind: TaskPart['kind']): T[] =>
     parts.filter((part) => part['kind'] === kind).map((part) => JSON.parse(part['value'] as string));
   const [given, context, outcome, ticket] = [all('arguments'), all('context'), all('outcome'), all('ticket')];
-  if (given.length === 0 || context.length === 0) return undefined;
+  if (!isOutline && (given.length === 0 || context.length === 0)) return undefined;
   const { dedupe, expires, due, holder } = row;
   return {
     ...JSON.parse(row['state'] as string),

@@ -206,6 +206,8 @@ test('pages and claims of large tasks are small', async () => {
     after = page.next;
   } while (after !== undefined);
   expect(sizes).toEqual([2, 2, 1]);
+  for (const { id } of (await data.tasks.list({ limit: 1 })).tasks) await data.tasks.change(id, {}, [ended(null)]);
+  expect((await data.tasks.list({ limit: 50, outline: true })).tasks).toHaveLength(3);
   expect(await data.tasks.claim('p', ['server'], leaseMs, 50)).toHaveLength(2);
 });
 

@@ -1,6 +1,7 @@
 // `TaskStore` in the data folder: tasks outlive the process, and several processes on one folder share them. What a
 // change does is in engine/tasks/task-record.ts, the layout of the tables in task-rows.ts.
 
+import { outlineOf } from '../../engine/tasks/outcome-summary.ts';
 import { changeRecord, claimRecord } from '../../engine/tasks/task-record.ts';
 import type {
   TaskChange,
@@ -162,7 +163,7 @@ export class SqliteTasks implements TaskStore {
     return held;
   }
 
-  async list({ owner, tool, phase, after, limit }: TaskQuery): Promise<TaskPage> {
+  async list({ owner, tool, phase, after, limit, outline = false }: TaskQuery): Promise<TaskPage> {
     const conditions = ['(expires is null or expires > ?)'];
     const values: SqlValue[] = [this.#clock.now()];
     const where = (condition: string, value: SqlValue | undefined): void => {
@@ -180,9 +181,9 @@ export class SqliteTasks implements TaskStore {
         const rows = this.#db
           .statement(`select ${selected} from tasks where ${conditions.join(' and ')} order by number desc limit ?`)
           .all(...values, limit + 1);
-        const page = withinBytes(rows.slice(0, limit));
+        const page = withinBytes(rows.slice(0, limit), outline ? outlineBytes : bytesOf);
         // A damaged task is not in the list; reading it reports the damage.
-        const tasks = page.flatMap((row) => this.#decode(row) ?? []);
+        const tasks = page.flatMap((row) => (outline ? this.#decodeOutline(row) : this.#decode(row)) ?? []);
         return page.length === rows.length ? { tasks } : { tasks, next: String(page.at(-1)?.['number']) };
       }),
     );
@@ -270,10 +271,22 @@ export class SqliteTasks implements TaskStore {
   }
 
   #decode(row: SqlRow): TaskRecord | undefined {
-    const parts = this.#db
-      .statement('select task, kind, position, value, checksum from task_parts where task = ? order by kind, position')
-      .all(row['number'] as number);
-    return decodeTask(row, parts);
+    return decodeTask(row, this.#partsOf(row));
+  }
+
+  #partsOf(row: SqlRow, kind?: TaskPart['kind']): readonly SqlRow[] {
+    const which = `select task, kind, position, value, checksum from task_parts where task = ?`;
+    const number = row['number'] as number;
+    if (kind === undefined) return this.#db.statement(`${which} order by kind, position`).all(number);
+    return this.#db.statement(`${which} and kind = ? order by position`).all(number, kind);
+  }
+
+  /** Reads the parts that `outlineOf` does not leave out. */
+  #decodeOutline(row: SqlRow): TaskRecord | undefined {
+    const isEnded = row['phase'] === 'ended';
+    const parts = hasSummary(row) ? [] : this.#partsOf(row, isEnded ? 'outcome' : 'input');
+    const record = decodeTask(row, parts, true);
+    return record && outlineOf(record);
   }
 
   #load(row: SqlRow): TaskRecord {
@@ -323,9 +336,17 @@ export class SqliteTasks implements TaskStore {
 
 const lengthOf = (parts: readonly TaskPart[]): number => parts.reduce((sum, { value }) => sum + value.length, 0);
 
+const bytesOf = (row: SqlRow): number => Number(row['bytes']);
+
+/** At most what an outline reads. */
+const outlineBytes = (row: SqlRow): number => (hasSummary(row) ? 0 : bytesOf(row));
+
+/** False for a task that has not ended, or did so before there were summaries. */
+const hasSummary = (row: SqlRow): boolean => (row['state'] as string).includes('"summary":{');
+
 /** The first rows whose records together are not too large; at least one. */
-function withinBytes(rows: readonly SqlRow[]): readonly SqlRow[] {
+function withinBytes(rows: readonly SqlRow[], measure = bytesOf): readonly SqlRow[] {
   let bytes = 0;
-  const end = rows.findIndex((row, index) => (bytes += Number(row['bytes'])) > maxBytesAtOnce && index > 0);
+  const end = rows.findIndex((row, index) => (bytes += measure(row)) > maxBytesAtOnce && index > 0);
   return end === -1 ? rows : rows.slice(0, end);
 }
