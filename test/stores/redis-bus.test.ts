@@ -65,6 +65,30 @@ describe.skipIf(!hasRedis())('the bus of Redis', { concurrent: true }, () => {
     expect([...positions].sort()).toEqual([...received].sort());
   });
 
+  test('entries of another program are passed over', async ({ expect }) => {
+    const name = newName();
+    const [a, b] = [await join(name), await join(name)];
+    const heard = listen(b);
+    let gaps = 0;
+    b.bus.onGap(() => gaps++);
+    const stream = `${a.prefix}bus`;
+    const add = async (...fields: readonly string[]): Promise<void> => {
+      // A second later than now, so that nothing else is published before it.
+      const id = `${(await a.bus.publish('topic', 'before')) + 1_000_000}-0`;
+      expect(await redis.command('XADD', stream, id, ...fields)).toMatch(/^\$/);
+    };
+    const numbers = ['v', '1', 'n', '1', 'f', '__proto__', 's', '1'];
+    await add('any', 'thing');
+    await add(...numbers, 'm', '{"type":');
+    await add(...numbers, 'm', '{"type":"message","topic":"__proto__","data":{"__proto__":1}}');
+    await add('v', '1', 'n', 'x', 'f', 'other', 's', 'y', 'm', '{"type":"response","to":{}}');
+    // What it refers to is not a text.
+    await add('v', '1', 'n', '2', 'f', 'third', 's', '1', 'k', stream);
+    await a.bus.publish('topic', 'after');
+    await expect.poll(() => heard.at(-1)).toBe('after');
+    expect(gaps).toBeGreaterThan(0);
+  });
+
   test('processes know each other at once, and notice when one has left', async ({ expect }) => {
     const name = newName();
     const [a, b] = [await join(name), await join(name)];

@@ -74,6 +74,33 @@ describe.skipIf(!hasRedis())('tasks in Redis', () => {
     expect(outline.next).toBeUndefined();
   });
 
+  test.for([
+    ['JSON', ['HSET', 'TASK', 'state', '{"id":']],
+    ['number', ['HSET', 'TASK', 'version', 'one', 'fence', 'two', 'bytes', 'three']],
+    ['missing part', ['HDEL', 'TASK', 'inputs', 'context', 'bytes']],
+    ['null', ['HSET', 'TASK', 'inputs', 'null', 'context', 'null', 'state', 'null']],
+    ['prototype', ['HSET', 'TASK', 'state', '{"__proto__":{"id":"x"}}']],
+    ['other type', ['SET', 'TASK', 'text']],
+  ] as const)('a task that another program has damaged does not affect others: %s', async ([name, command]) => {
+    const { tasks, prefix } = await open(`damaged-${name.replaceAll(' ', '-')}`);
+    const [broken, whole] = [taskRecord(), taskRecord()];
+    const expired = { dueAtMs: Date.now() + 3_600_000, expiresAtMs: 1 };
+    const [brokenAndExpired, wholeAndExpired] = [taskRecord(expired), taskRecord(expired)];
+    for (const record of [broken, whole, brokenAndExpired, wholeAndExpired]) await tasks.create(record);
+    for (const { id } of [broken, brokenAndExpired]) {
+      const reply = await redis.command(
+        ...command.map((part) => (part === 'TASK' ? `${prefix}tasks:task:${id}` : part)),
+      );
+      expect(reply).toMatch(/^[:+]/);
+    }
+    const ids = (records: readonly TaskRecord[]): string[] => records.map(({ id }) => id);
+    expect(ids((await tasks.list({ limit: 10 })).tasks)).toEqual([whole.id]);
+    expect(ids((await tasks.list({ limit: 10, outline: true })).tasks)).toContain(whole.id);
+    expect(ids(await tasks.claim('p', ['server'], 1, 10))).toEqual([whole.id]);
+    expect(ids((await tasks.sweep(10)).expired)).toEqual([wholeAndExpired.id]);
+    await expect(tasks.read(broken.id)).rejects.toThrow();
+  });
+
   test('two processes claim every task once, and write by turns without losing anything', async () => {
     const both = [await open('claims'), await open('claims')] as const;
     const records = await Promise.all(Array.from({ length: 60 }, (_, n) => added(both[n % 2] as RedisStores)));

@@ -52,7 +52,8 @@ export const append: RedisScript = {
       local newest = last[key]
       if not newest then
         local entry = redis.call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
-        newest = entry and {tonumber(string.match(entry[1], '^%d+')), tonumber(entry[2][4])} or {0, 0}
+        -- An entry of another program has no index.
+        newest = entry and {tonumber(string.match(entry[1], '^%d+')), tonumber(entry[2][4] or '') or 0} or {0, 0}
         last[key] = newest
       end
       newest[1] = math.max(newest[1] + 1, now)

@@ -1,6 +1,7 @@
 // Reads the messages for a process: published ones and those in its mailbox, with one command that waits for both.
 
 import { monotonicMs } from '../../protocol/clock.ts';
+import { WireError } from '../../protocol/errors.ts';
 import type { Logger } from '../../protocol/logger.ts';
 import { type BusEntry, type BusMessage, parseEntry, parseMessage } from './bus-messages.ts';
 import type { RedisConnection } from './connection.ts';
@@ -129,9 +130,15 @@ export class BusReader {
 
   async #messageOf({ text, key }: BusEntry): Promise<BusMessage | undefined> {
     if (text !== undefined) return parseMessage(text);
-    const stored = key === undefined ? null : await this.#redis.send('GET', key);
-    if (stored !== null) return parseMessage(stored as string);
-    this.#logger.warn('a large message of another process had expired before it was read');
+    try {
+      const stored = key === undefined ? null : await this.#redis.send('GET', key);
+      if (stored !== null) return parseMessage(stored as string);
+      this.#logger.warn('a large message of another process had expired before it was read');
+    } catch (error) {
+      // Redis is not reachable at the moment.
+      if (error instanceof WireError) throw error;
+      this.#logger.warn('a large message of another process cannot be read', { error });
+    }
     return { type: 'gap' };
   }
 }

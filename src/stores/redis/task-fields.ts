@@ -1,7 +1,9 @@
 // How the record of a task is laid out: a hash, with a field for each part that tasks are found by or that changes often, and one
 // for each larger part, so that a change writes only what it changed. tasks.ts reads and writes them.
 
-import type { TaskRecord } from '../../engine/tasks/task-store.ts';
+import { outlineOf } from '../../engine/tasks/outcome-summary.ts';
+import type { TaskPhase, TaskRecord } from '../../engine/tasks/task-store.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
 
 /** Larger parts, each as JSON in a field of its own. An absent one has no field. */
 const parts = ['arguments', 'context', 'outcome', 'ticket', 'inputs', 'steps'] as const;
@@ -63,9 +65,42 @@ function changedParts(
   return { fields, bytes };
 }
 
-/** The record of a hash; undefined for one that is empty. */
+/** The record of a hash; undefined for one that is empty. Throws if another program has damaged it. */
 export function decodeTask(fields: readonly string[]): TaskRecord | undefined {
   if (fields.length === 0) return undefined;
+  const record = recordOf(fields);
+  if (isRecord(record)) return record;
+  throw new Error('A task in Redis is damaged: another program has changed it');
+}
+
+/** The same for lists, which do not show damaged tasks; reading one reports the damage. `isOutline`: some parts were not read. */
+export function decodeListed(fields: readonly string[], isOutline = false): TaskRecord | undefined {
+  if (fields.length === 0) return undefined;
+  try {
+    const record = recordOf(fields);
+    const shown = isOutline ? outlineOf(record) : record;
+    return isRecord(shown) ? shown : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const phases: readonly unknown[] = ['queued', 'running', 'suspended', 'external', 'ended'] satisfies TaskPhase[];
+
+/** Whether it has what the code that works with records relies on. */
+function isRecord({ id, phase, inputs, steps, context, outcome, version, fence }: TaskRecord): boolean {
+  return (
+    typeof id === 'string' &&
+    phases.includes(phase) &&
+    [inputs, steps].every((list) => Array.isArray(list) && list.every(isObject)) &&
+    isObject(context) &&
+    (phase !== 'ended' || isObject(outcome)) &&
+    Number.isInteger(version) &&
+    Number.isInteger(fence)
+  );
+}
+
+function recordOf(fields: readonly string[]): TaskRecord {
   const all = new Map<string, string>();
   for (let at = 0; at < fields.length; at += 2) all.set(fields[at] as string, fields[at + 1] as string);
   const text = (name: string): string => all.get(name) ?? '';

@@ -63,7 +63,8 @@ export const readTask: RedisScript = {
 
 /**
  * Reads tasks of a list until they have too many bytes. ARGV: time, prefix of tasks, most bytes, 1 to leave out what may be large (as
- * outlineOf in engine/tasks/outcome-summary.ts), ids. Returns the bytes and the fields of each; an expired one has none.
+ * outlineOf in engine/tasks/outcome-summary.ts), ids. Returns the bytes and the fields of each; an expired or
+ * damaged one has none.
  */
 export const listTasks: RedisScript = {
   text: `${clock}
@@ -73,14 +74,14 @@ export const listTasks: RedisScript = {
   local tasks, bytes = {}, 0
   for at = 5, #ARGV do
     local task = ARGV[2] .. ARGV[at]
-    local found = redis.call('HMGET', task, 'expires', 'bytes', 'phase', 'state')
+    local found = redis.pcall('HMGET', task, 'expires', 'bytes', 'phase', 'state')
     local expires = found[1]
     local fields = {}
-    if expires and (expires == '' or tonumber(expires) > now) then
+    if expires and (expires == '' or (tonumber(expires) or 0) > now) then
       local part
       if isOutline and found[3] ~= 'ended' then part = 'inputs'
       elseif isOutline and not string.find(found[4] or '', '"summary":{', 1, true) then part = 'outcome' end
-      bytes = bytes + (isOutline and (part and redis.call('HSTRLEN', task, part) or 0) or tonumber(found[2]))
+      bytes = bytes + (isOutline and (part and redis.call('HSTRLEN', task, part) or 0) or tonumber(found[2]) or 0)
       if bytes > max and #tasks > 0 then break end
       if isOutline then
         local names = {unpack(small)}
@@ -148,11 +149,13 @@ export const claimTasks: RedisScript = {
   for at = 1, math.min(#found, max) do
     local id, key = found[at][2], found[at][3]
     local task = ARGV[5] .. id
-    local phase = redis.call('HGET', task, 'phase')
-    if not phase then
+    local fields = redis.pcall('HMGET', task, 'phase', 'bytes', 'attempt', 'fence', 'version')
+    local phase = fields[1]
+    -- Deleted, or damaged by another program.
+    if not (phase and tonumber(fields[2]) and tonumber(fields[3]) and tonumber(fields[4]) and tonumber(fields[5])) then
       redis.call('ZREM', key, id)
     else
-      bytes = bytes + tonumber(redis.call('HGET', task, 'bytes'))
+      bytes = bytes + tonumber(fields[2])
       if bytes > tonumber(ARGV[6]) and #claimed > 0 then break end
       if phase ~= 'external' then
         redis.call('HINCRBY', task, 'attempt', 1)
@@ -190,13 +193,13 @@ export const deleteTasks: RedisScript = {
   text: `${clock}
   local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', text(now), 'LIMIT', 0, tonumber(ARGV[2]))
   for _, id in ipairs(ids) do
-    local fields = redis.call('HMGET', ARGV[3] .. id, 'owner', 'bytes')
+    local fields = redis.pcall('HMGET', ARGV[3] .. id, 'owner', 'bytes')
     redis.call('DEL', ARGV[3] .. id)
     redis.call('ZREM', KEYS[1], id)
     redis.call('ZREM', KEYS[2], id)
     if fields[1] then
       redis.call('ZREM', ARGV[4] .. fields[1], id)
-      redis.call('HINCRBY', KEYS[3], 'bytes', -tonumber(fields[2]))
+      redis.call('HINCRBY', KEYS[3], 'bytes', -(tonumber(fields[2]) or 0))
     end
   end
   return #ids`,

@@ -2,7 +2,6 @@
 // engine/tasks/task-record.ts: it is computed here, and stored if nothing else has changed the task meanwhile. How
 // durable a task is depends on how Redis saves its data.
 
-import { outlineOf } from '../../engine/tasks/outcome-summary.ts';
 import { changeRecord } from '../../engine/tasks/task-record.ts';
 import type {
   TaskChange,
@@ -16,7 +15,7 @@ import type { Bus } from '../../protocol/ports.ts';
 import { UserError } from '../../protocol/user-error.ts';
 import type { RedisConnection } from './connection.ts';
 import type { Reply } from './driver.ts';
-import { changedFields, decodeTask, dedupeField, encodeTask, numberOf } from './task-fields.ts';
+import { changedFields, decodeListed, decodeTask, dedupeField, encodeTask, numberOf } from './task-fields.ts';
 import {
   changeTask,
   claimTasks,
@@ -43,6 +42,9 @@ const portion = 200;
 const listed = 100;
 /** Stops an endless retry of a change to a task that other processes keep changing. */
 const maxAttempts = 100;
+
+/** Bytes, and the fields of each task. */
+type ListedTasks = readonly [string, readonly (readonly string[])[]];
 
 const topic = 'tasks';
 
@@ -172,7 +174,8 @@ export class RedisTasks implements TaskStore {
     const keys = services.map((service) => this.#due(service));
     const args = [this.#now(), holder, leaseMs, max, this.#task(''), maxBytesAtOnce];
     const claimed = (await this.#redis.run(claimTasks, keys, args)) as unknown as readonly (readonly string[])[];
-    const records = claimed.map((fields) => decodeTask(fields) as TaskRecord);
+    // A damaged one cannot run, and must not keep others from running.
+    const records = claimed.flatMap((fields) => decodeListed(fields) ?? []);
     for (const { id } of records) this.#tell(id);
     return records;
   }
@@ -200,15 +203,14 @@ export class RedisTasks implements TaskStore {
       )) as readonly string[];
       const ids = page.filter((_each, at) => at % 2 === 0);
       const args = [this.#now(), this.#task(''), maxBytesAtOnce, outline ? 1 : 0, ...ids];
-      const reply = await this.#redis.run(listTasks, [key], args);
-      const [read, found] = reply as unknown as [string, readonly (readonly string[])[]];
+      const [read, found] = (await this.#redis.run(listTasks, [key], args)) as unknown as ListedTasks;
       bytes += Number(read);
       for (const [at, fields] of found.entries()) {
-        const record = decodeTask(fields);
+        const record = decodeListed(fields, outline);
         if (record === undefined) continue;
         if ((tool !== undefined && record.tool !== tool) || (phase !== undefined && record.phase !== phase)) continue;
         if (tasks.length === limit) return { tasks, next: last };
-        tasks.push(outline ? outlineOf(record) : record);
+        tasks.push(record);
         last = page[at * 2 + 1] as string;
       }
       const isWhole = found.length === ids.length;
@@ -239,15 +241,10 @@ export class RedisTasks implements TaskStore {
     }
     if (deleted >= max) return { deleted, expired: [] };
     const ids = await this.#redis.run(expiredTasks, [this.#key('open')], [this.#now(), max - deleted]);
-    const expired: TaskRecord[] = [];
-    let bytes = 0;
-    for (const id of ids as readonly string[]) {
-      const { record } = await this.#read(id, false);
-      if (record === undefined) continue;
-      expired.push(record);
-      // The others are expired at the next sweep, too.
-      if ((bytes += JSON.stringify(record).length) > maxBytesAtOnce) break;
-    }
+    // At the time 0 none has expired.
+    const args = [0, this.#task(''), maxBytesAtOnce, 0, ...(ids as readonly string[])];
+    const [, found] = (await this.#redis.run(listTasks, [this.#key('open')], args)) as unknown as ListedTasks;
+    const expired = found.flatMap((fields) => decodeListed(fields) ?? []);
     return { deleted, expired };
   }
 
