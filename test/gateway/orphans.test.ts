@@ -1,4 +1,4 @@
-// Processes that the gateway started end with it, even if it is killed.
+// Processes that the gateway started end with it, even if it is killed, and do not start it again.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,4 +31,22 @@ test.each([
   if (signal !== undefined) process.kill(client.pid as number, signal);
   await client.close();
   await expect.poll(() => pids.filter(isRunning)).toEqual([]);
+});
+
+test('a file with an entry that starts the same gateway does not start processes without end', async () => {
+  const folder = temporaryFolder();
+  const config = join(folder, 'servers.json');
+  const gateway = [process.execPath, cli, 'gateway', '--config', config] as const;
+  const [command, ...args] = gateway;
+  writeFileSync(config, JSON.stringify({ mcpServers: { again: { command, args } } }), { mode: 0o600 });
+  let log = '';
+  const client = await connect(gateway, {
+    env: { XDG_DATA_HOME: folder, XDG_RUNTIME_DIR: folder },
+    reconnect: false,
+    onStderr: (text) => (log += text),
+  });
+  // Servers are started for the first list.
+  void client.listTools().catch(() => {});
+  await expect.poll(() => log).toContain('has an entry that starts this gateway again');
+  await client.close();
 });

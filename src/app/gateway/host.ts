@@ -25,6 +25,7 @@ import { type GatewayInput, readGateway } from './gateway-settings.ts';
 import type { GatewayHost, Protect } from './host-contract.ts';
 import { Inputs } from './inputs.ts';
 import { unknownView } from './known-tools.ts';
+import { outerGateways } from './outer-gateways.ts';
 import type { GatewayInfo, ListedTool } from './running.ts';
 import { sandboxedTarget } from './sandbox-transport.ts';
 import { openStoredValues } from './stored-values.ts';
@@ -66,6 +67,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
     return config;
   };
   const config = await read();
+  const env = outerGateways(files, options.view);
   inputs.stopAsking();
   let protect: Protect | undefined;
   const pins = openPinFile(settings.dataDir, audit, logger);
@@ -83,6 +85,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
     target: (server) => sandboxedTarget(server, (sandbox) => record?.(sandbox) ?? sandbox),
     connectOptions: (server) => ({
       telemetry: telemetry.of(server.slug),
+      env,
       ...(input.target === undefined ? {} : { inheritEnv: ownVariables() }),
       // Without a console nothing listens, so messages cost nothing more.
       ...(settings.console === undefined ? {} : { onMessage: messages.of(server.slug) }),

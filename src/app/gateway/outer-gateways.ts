@@ -1,0 +1,25 @@
+// The gateways that this process was started by. An entry that starts the gateway it belongs to, as in the file of a client that
+// contains both, would otherwise start processes without end.
+
+import { realpathSync } from 'node:fs';
+import { delimiter } from 'node:path';
+import { UsageError } from '../usage-error.ts';
+
+/** Gateways put this into the environment of the servers that they start. */
+const variable = 'MOORING_OUTER_GATEWAYS';
+
+/** What the servers of a gateway get. Throws if the same gateway, with the same file and view, has started this one. */
+export function outerGateways(
+  files: readonly string[],
+  view = '',
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Readonly<Record<string, string>> {
+  const outer = env[variable]?.split(delimiter) ?? [];
+  const own = files.map((file) => `${realpathSync(file)}?${view}`);
+  const again = own.findIndex((gateway) => outer.includes(gateway));
+  if (again !== -1) {
+    throw new UsageError(`${files[again]} has an entry that starts this gateway again. Remove it, or disable it there`);
+  }
+  const all = [...outer, ...own];
+  return all.length === 0 ? {} : { [variable]: all.join(delimiter) };
+}
