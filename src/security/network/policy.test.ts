@@ -115,3 +115,10 @@ test.each([
     expect(() => compilePolicy({ [list]: [rule] })).toThrow(expect.objectContaining({ code: 'NETWORK_BAD_POLICY' }));
   }
 });
+
+test('the error for another scheme names the URL if it has no host', () => {
+  const { url } = compilePolicy({});
+  expect(() => url(new URL('file:///etc/passwd'))).toThrow(
+    'Connection to file:///etc/passwd is not allowed: file is not an allowed scheme',
+  );
+});

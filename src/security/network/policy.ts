@@ -65,7 +65,10 @@ export function compilePolicy(policy: NetworkPolicy): PolicyCheck {
       const host = hostOf(url);
       const port = portOf(url);
       if (url.protocol !== 'https:' && (url.protocol !== 'http:' || policy.httpsOnly)) {
-        throw networkErrors.forbidden(host, `${url.protocol.slice(0, -1)} is not an allowed scheme`);
+        throw networkErrors.forbidden(
+          host === '' ? url.href : host,
+          `${url.protocol.slice(0, -1)} is not an allowed scheme`,
+        );
       }
       if (url.username !== '' || url.password !== '')
         throw networkErrors.forbidden(host, 'the URL contains credentials');
