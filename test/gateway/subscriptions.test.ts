@@ -241,6 +241,18 @@ test.each(['shared', 'principal', 'session', 'call'] as const)(
   },
 );
 
+test('what callers follow is followed again if the server is back before all of their connections have failed', async () => {
+  const { gateway, server, subscriptions } = recorded('call', { entry: { command: 'notes' } });
+  for (const id of ['ada', 'bob']) {
+    const client = await TestClient.open(gateway.server, '2025-11-25', {}, peerOf(id));
+    expect((await client.request('resources/subscribe', { uri })).result).toEqual({});
+  }
+  // One connection fails twice and is given up, the other one succeeds at its second attempt.
+  Object.defineProperty(server, 'failure', { get: () => (server.attempts < 3 ? notThere : undefined), set: () => {} });
+  server.stop(notThere);
+  await expect.poll(subscriptions).toHaveLength(4);
+});
+
 test('what is followed over HTTP is followed again when the server is back, also if its client has given up', async () => {
   const { gateway, server, subscriptions } = recorded('principal');
   const client = await TestClient.open(gateway.server, '2025-11-25', {}, peerOf('ada'));

@@ -27,6 +27,8 @@ export class Upstream {
   readonly #settings: UpstreamSettings;
   readonly #listener: UpstreamListener;
   readonly #connections: UpstreamConnections;
+  /** A connection could not be opened. If another one can be, so can it. */
+  #hasGivenUp = false;
   /** The resources whose changes clients follow. */
   readonly followers: ResourceFollowers;
   readonly #state: UpstreamState;
@@ -311,10 +313,14 @@ export class Upstream {
     this.#state.enter('ready');
     this.followers.opened(connection);
     this.#catalog.opened(connection);
+    if (!this.#hasGivenUp) return;
+    this.#hasGivenUp = false;
+    this.followers.reopen();
   }
 
   #startFailed(error: unknown, isOver: boolean): void {
     this.#record.failed(error);
+    this.#hasGivenUp ||= isOver && !needsLogin(error);
     const reason = messageOf(error);
     this.#reportFailure('a server cannot be connected', error);
     const isInUse = this.#connections.anyOpen !== undefined;
