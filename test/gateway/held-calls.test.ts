@@ -244,6 +244,33 @@ test('a client that cancels while it waits for the result cancels the call', asy
   await expect.poll(() => seen.aborted).toBe(1);
 });
 
+test.each([0, 1])(
+  'of two requests that wait for a call, the one that is left gets its result (%i leaves)',
+  async (leaving) => {
+    let finish = (): void => {};
+    const server = createServer({ name: 'slow', version: '1.0.0', logger: false });
+    server.tool('greet', {
+      run: async (_args, ctx) => {
+        await ctx.elicit('Name?', form);
+        await new Promise<void>((resolve) => {
+          finish = resolve;
+          ctx.signal.addEventListener('abort', () => resolve());
+        });
+        return ctx.signal.aborted ? 'cancelled' : 'Hello';
+      },
+    });
+    const gateway = gatewayFor(server);
+    const [one, two] = [clientOf(gateway, { id: 'ada' }), clientOf(gateway, { id: 'ada' })];
+    const retry = retryOf(await call(one), 'Ada');
+    const waiting = [call(one, {}, retry), call(two, {}, retry)];
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    [one, two][leaving]?.channel.close();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    finish();
+    expect(textOf((await waiting[1 - leaving]) as Message)).toBe('Hello');
+  },
+);
+
 test('a question that comes with the result is answered with an error, not kept open', async () => {
   const { target, called } = scriptedUpstream(() => {});
   const config = upstream('one', { revision: '2025-11-25', timeoutMs: 300, maxTimeoutMs: 300 });

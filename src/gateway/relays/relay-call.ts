@@ -66,6 +66,8 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
   readonly ctx: Context;
   /** The request of the client that waits now; another one after a retry, maybe in another process. */
   #run: CallRun;
+  /** All that wait, in order. */
+  #runs: Set<CallRun> | undefined;
   /** Set while the call continues without a run of the handler, until the client retries. */
   hold: HeldCall | undefined;
   /** Whether an input request of the upstream can end the run that waits for it. */
@@ -209,8 +211,13 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
 
   #follow(run: CallRun, signal: CancelSignal): void {
     this.#run = run;
+    const runs = (this.#runs ??= new Set());
+    runs.add(run);
     signal.addEventListener('abort', () => {
-      if (this.#run !== run || this.hold?.isWaiting === true || isHandedOver(signal.reason)) return;
+      runs.delete(run);
+      // The client may have sent its retry twice.
+      for (const left of runs) this.#run = left;
+      if (runs.size > 0 || this.hold?.isWaiting === true || isHandedOver(signal.reason)) return;
       this.cancel(signal.reason);
     });
   }

@@ -140,6 +140,9 @@ export class SharedHeldCalls {
     const next = await held.next(workingMs);
     if (next === undefined) return { type: 'working' };
     if ('outcome' in next) return { type: 'done', outcome: await this.#options.outcomes.encode(next.outcome) };
+    // As in this process, the run ends with the input requests; it begins again if the client has sent the responses.
+    held.runs.get(run)?.abort();
+    held.runs.delete(run);
     return { type: 'input', requests: next.open.map(([key, request]) => [key, encodeRequest(request)]) };
   }
 
