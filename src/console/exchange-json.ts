@@ -34,8 +34,8 @@ export function readText(exchange: ConsoleExchange, maxBytes: number): Promise<s
   });
 }
 
-export async function readJson(exchange: ConsoleExchange): Promise<unknown> {
-  const text = await readText(exchange, maxBodyBytes);
+export async function readJson(exchange: ConsoleExchange, maxBytes = maxBodyBytes): Promise<object> {
+  const text = await readText(exchange, maxBytes);
   const value = parseJson(text === '' ? '{}' : text);
   if (typeof value === 'object' && value !== null) return value;
   throw new ConsoleError(400, 'json', 'The body must be a JSON object');

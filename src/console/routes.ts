@@ -150,7 +150,7 @@ export class Routes {
   /** The one route without a token: exchanges the code of a link for it. */
   async #exchange(exchange: ConsoleExchange): Promise<void> {
     if (exchange.method !== 'POST') throw new ConsoleError(405, 'method', 'Use POST');
-    const { code } = JSON.parse(await readText(exchange, maxCodeBytes)) as { readonly code?: unknown };
+    const { code } = (await readJson(exchange, maxCodeBytes)) as { readonly code?: unknown };
     const outcome = this.#options.access.exchange(exchange, code);
     if ('token' in outcome) return respondJson(exchange, 200, outcome);
     const { status, code: reason, message } = outcome.denied;

@@ -212,6 +212,9 @@ test('the code of a link is exchanged once, and a second use ends the token it w
   const code = new URL(first).hash.slice('#c='.length);
   expect(first).not.toContain(new URL(link).hash.slice('#t='.length));
   expect((await exchange(code, { Origin: 'https://evil.example' })).status).toBe(403);
+  for (const body of ['null', '"text"', '{']) {
+    expect((await rawRequest(url, { method: 'POST', body })).status).toBe(400);
+  }
   const answer = await exchange(code);
   expect(answer.status).toBe(200);
   const { token } = JSON.parse(answer.text) as { token: string };
