@@ -85,9 +85,23 @@ export class Sessions {
     return ['Mcp-Session-Id', id, ...this.#aliasNames.flatMap((alias) => [alias, id])];
   }
 
-  /** Serves a POST in the session with that id. */
-  serve(post: Post, id: string): void {
-    this.use(post.exchange, id, (session) => this.deliver(post, session));
+  /** Serves a POST in the session with that id. `hasTurn`: it has waited for its turn already. */
+  serve(post: Post, id: string, hasTurn = false): void {
+    const { turns } = this.#state;
+    let hasAsked = false;
+    this.use(post.exchange, id, (session) => {
+      // The store answers hundreds of requests at once, which would all be served in this turn of the event loop.
+      if (hasAsked && !hasTurn && turns.arrive() && turns.mustWait(post.caller)) this.#serveLater(post, id);
+      else this.deliver(post, session);
+    });
+    hasAsked = true;
+  }
+
+  /** The session is looked up again, because it may have ended meanwhile. */
+  #serveLater(post: Post, id: string): void {
+    const { exchange, caller } = post;
+    const run = (): void => this.#errors.catchError(exchange, () => this.serve(post, id, true));
+    exchange.onGone(this.#state.turns.wait(caller, run));
   }
 
   /** Hands the message of a POST to the channel of its session, and to the processes that it concerns. */
