@@ -129,6 +129,7 @@ export const wireErrors = {
   /** For a handler that did not catch the failure of an input request. */
   inputRequestFailed: (why: string) => new WireError('internal', why),
   resultTooLarge: (limit: number) => new WireError('internal', `The result exceeds ${limit} bytes; ask for less`),
+  resultNotStored: (why: string) => new WireError('internal', `The result of the task was not stored: ${why}`),
   tooManyInFlight: (limit: number) =>
     new WireError('internal', `Too many requests in flight; at most ${limit} at a time`),
   /** For a message that the engine failed on before it became a call. */

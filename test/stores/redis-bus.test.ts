@@ -73,8 +73,8 @@ describe.skipIf(!hasRedis())('the bus of Redis', { concurrent: true }, () => {
     b.bus.onGap(() => gaps++);
     const stream = `${a.prefix}bus`;
     const add = async (...fields: readonly string[]): Promise<void> => {
-      // A second later than now, so that nothing else is published before it.
-      const id = `${(await a.bus.publish('topic', 'before')) + 1_000_000}-0`;
+      // A minute later than now, so that nothing else is published before it.
+      const id = `${(await a.bus.publish('topic', 'before')) + 60_000_000}-0`;
       expect(await redis.command('XADD', stream, id, ...fields)).toMatch(/^\$/);
     };
     const numbers = ['v', '1', 'n', '1', 'f', '__proto__', 's', '1'];

@@ -46,6 +46,18 @@ test('what tasks contain is limited in all, and freed when they are deleted', as
   expect(await store.read('b')).toMatchObject({ id: 'b' });
 });
 
+test('the results of tasks that were created when there was room are limited, too', async () => {
+  const store = createMemoryTaskStore({ maxLength: 50_000 });
+  for (const id of ['a', 'b', 'c']) await store.create(record(id));
+  const end = (id: string, result: string) =>
+    store.change(id, {}, [{ type: 'end', outcome: { type: 'result', isError: false, result }, expiresAtMs: null }]);
+  await end('a', 'x'.repeat(60_000));
+  await expect(end('b', 'x'.repeat(60_000))).rejects.toThrow('full');
+  expect(await store.read('b')).toMatchObject({ phase: 'running' });
+  expect(await end('b', 'short')).toMatchObject({ phase: 'ended' });
+  expect(await store.count()).toEqual({ active: 1, kept: 3 });
+});
+
 test('pages are newest first, and a task that ends between two pages shifts nothing', async () => {
   const store = createMemoryTaskStore();
   for (const id of ['a', 'b', 'c', 'd']) await store.create(record(id));

@@ -10,13 +10,15 @@ export interface MemoryTaskStoreOptions {
   readonly maxTasks?: number;
   /**
    * Characters of arguments, results, responses and steps of all tasks together, as JSON; stops large arguments and results
-   * from filling it. Beyond it no task is created until others expire. Default 128 Mi.
+   * from filling it. Beyond it no task is created, and no large result is stored, until others expire. Default 128 Mi.
    */
   readonly maxLength?: number;
 }
 
 const defaultMaxTasks = 100_000;
 const defaultMaxLength = 128 * 1024 * 1024;
+/** Outcomes up to this length are stored even if the store is full: errors, and the end of a task that was cancelled. */
+const smallLength = 10_000;
 
 /** Creates a store in memory. Servers that share it, share their tasks. */
 export function createMemoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore {
@@ -51,12 +53,11 @@ class MemoryTaskStore implements TaskStore {
     const dedupe = dedupeOf(record);
     const existing = dedupe === undefined ? undefined : this.#live(this.#byDedupeKey.get(dedupe));
     if (existing !== undefined) return { existing };
-    if (this.#records.size >= this.#maxTasks || this.#totalLength >= this.#maxLength) {
-      throw new UserError('The store of tasks is full; try again when some have expired');
-    }
+    if (this.#records.size >= this.#maxTasks) throw full();
+    this.#requireRoom();
     this.#records.set(record.id, record);
     this.#numbers.set(record.id, ++this.#lastNumber);
-    this.#measure(record);
+    this.#count(record.id, lengthOf(record));
     let ids = this.#idsByOwner.get(record.owner);
     if (ids === undefined) this.#idsByOwner.set(record.owner, (ids = new Set()));
     ids.add(record.id);
@@ -86,9 +87,13 @@ class MemoryTaskStore implements TaskStore {
     if (record === undefined) return 'gone';
     const changed = changeRecord(record, guard, changes, Date.now());
     if (changed === 'conflict') return changed;
+    const isMeasured = changes.some(({ type }) => type !== 'set-message' && type !== 'extend');
+    const length = isMeasured ? lengthOf(changed) : this.#lengthOf(id);
+    // Tasks that were created when there was room may all have large results.
+    if (changed.phase === 'ended' && length - this.#lengthOf(id) > smallLength) this.#requireRoom();
     this.#replace(changed);
+    this.#count(id, length);
     if (this.#listeners.size > 1) for (const listener of this.#listeners) listener(id);
-    if (changes.some(({ type }) => type !== 'set-message' && type !== 'extend')) this.#measure(changed);
     return changed;
   }
 
@@ -105,10 +110,16 @@ class MemoryTaskStore implements TaskStore {
     if (dedupe !== undefined && this.#byDedupeKey.get(dedupe) === record.id) this.#byDedupeKey.delete(dedupe);
   }
 
-  #measure(record: TaskRecord): void {
-    const { id, arguments: args, outcome, inputs, steps } = record;
-    const length = JSON.stringify([args, outcome ?? null, inputs, steps]).length;
-    this.#totalLength += length - (this.#lengths.get(id) ?? 0);
+  #requireRoom(): void {
+    if (this.#totalLength >= this.#maxLength) throw full();
+  }
+
+  #lengthOf(id: string): number {
+    return this.#lengths.get(id) ?? 0;
+  }
+
+  #count(id: string, length: number): void {
+    this.#totalLength += length - this.#lengthOf(id);
     this.#lengths.set(id, length);
   }
 
@@ -190,13 +201,19 @@ class MemoryTaskStore implements TaskStore {
 
   #delete({ id, owner }: TaskRecord): void {
     this.#records.delete(id);
-    this.#totalLength -= this.#lengths.get(id) ?? 0;
+    this.#totalLength -= this.#lengthOf(id);
     this.#lengths.delete(id);
     this.#numbers.delete(id);
     const ids = this.#idsByOwner.get(owner);
     ids?.delete(id);
     if (ids?.size === 0) this.#idsByOwner.delete(owner);
   }
+}
+
+const full = (): UserError => new UserError('The store of tasks is full; try again when some have expired');
+
+function lengthOf({ arguments: args, outcome, inputs, steps }: TaskRecord): number {
+  return JSON.stringify([args, outcome ?? null, inputs, steps]).length;
 }
 
 function isExpired({ expiresAtMs }: TaskRecord): boolean {

@@ -11,18 +11,23 @@ export function isFailure(result: unknown): boolean {
   return isObject(result) && result['isError'] === true;
 }
 
-/** A result that is too large, or that JSON cannot represent, is an error. */
-export function resultOutcome(call: Call, result: unknown, maxBytes: number): TaskOutcome {
+/** A result that is too large, or that JSON cannot represent, is an error. `length`: about how many characters it has. */
+export function resultOutcome(
+  call: Call,
+  result: unknown,
+  maxBytes: number,
+): { readonly outcome: TaskOutcome; readonly length: number } {
   try {
     const text = JSON.stringify(result);
     // A text of n characters has n to 3n bytes, so most need no counting.
     if (text.length * 3 > maxBytes && new TextEncoder().encode(text).length > maxBytes) {
-      return errorOutcome(call, wireErrors.resultTooLarge(maxBytes));
+      return { outcome: errorOutcome(call, wireErrors.resultTooLarge(maxBytes)), length: 0 };
     }
-    return { type: 'result', result: JSON.parse(text) as Json, isError: isFailure(result) };
+    const outcome = { type: 'result', result: JSON.parse(text) as Json, isError: isFailure(result) } as const;
+    return { outcome, length: text.length };
   } catch (cause) {
     call.server.logger?.error(`the result of ${call.name} cannot be stored`, { error: cause });
-    return errorOutcome(call, wireErrors.internal(cause));
+    return { outcome: errorOutcome(call, wireErrors.internal(cause)), length: 0 };
   }
 }
 

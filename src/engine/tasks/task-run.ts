@@ -1,9 +1,10 @@
 // One run of a handler that may become a task, or has become one: creates the record, answers the request with the task,
 // and writes the outcome. The runs of a process are in tasks.ts.
 
-import type { WireError } from '../../protocol/errors.ts';
+import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Peer } from '../../protocol/exchange.ts';
 import type { LogLevel, ToolResult } from '../../protocol/model.ts';
+import { UserError } from '../../protocol/user-error.ts';
 import type { ToolEntry } from '../catalog-entry.ts';
 import type { Call, CallTask, RecordedInput, TaskTimes } from '../contract.ts';
 import type { InputRequest } from '../input-requests/input-request.ts';
@@ -15,8 +16,8 @@ import { TaskInputRequester } from './task-inputs.ts';
 import type { FacadeRun, ResolvedTaskOptions, TaskLimits } from './task-options.ts';
 import { errorOutcome, isFailure, resultOutcome } from './task-outcome.ts';
 import { CallProgress } from './task-progress.ts';
+import type { TaskStarts } from './task-starts.ts';
 import type { TaskChange, TaskOutcome, TaskRecord } from './task-store.ts';
-import { runInSlot } from './tool-slots.ts';
 import { WaitingRequester } from './waiting-requester.ts';
 
 /** The part of a server's tasks that a run uses. */
@@ -37,8 +38,8 @@ export interface RunHost {
   /** Sends progress or a log message to the client of a task, where the revision has that. */
   sendProgress(record: TaskRecord, progress: number, total: number | undefined, message: string | undefined): void;
   sendLog(record: TaskRecord, level: LogLevel, logger: string | undefined, data: unknown): void;
-  /** Waits until the tool may run once more. */
-  takeSlot(entry: ToolEntry): Promise<() => void>;
+  /** When handlers start. */
+  readonly starts: TaskStarts;
 }
 
 export type Created = { readonly created: TaskRecord } | { readonly existing: TaskRecord };
@@ -130,19 +131,14 @@ export class TaskRun implements CallTask {
   async #runAgain(handler: () => ToolResult | Promise<ToolResult>): Promise<ToolResult> {
     await pauseBefore(this.attempt, this.signal);
     if (this.#stopped !== undefined) throw this.signal.reason;
-    return this.#withSlot(handler);
-  }
-
-  async #withSlot(handler: () => ToolResult | Promise<ToolResult>): Promise<ToolResult> {
-    if (this.#options.concurrency === Number.POSITIVE_INFINITY) return handler();
-    return runInSlot(await this.#host.takeSlot(this.entry), this.signal, handler);
+    return this.#host.starts.run(this.entry, this.peer, this.signal, handler);
   }
 
   async #runAsTask(handler: () => ToolResult | Promise<ToolResult>): Promise<ToolResult> {
     const isTask = await this.#becomeTask();
     // The request was answered with a task that existed, or nothing waits for the response.
     if (isTask && this.#record === undefined) return { content: [] };
-    return this.#withSlot(handler);
+    return this.#host.starts.run(this.entry, this.peer, this.signal, handler);
   }
 
   async #runWithClient(handler: () => ToolResult | Promise<ToolResult>): Promise<ToolResult> {
@@ -321,8 +317,9 @@ export class TaskRun implements CallTask {
     if (this.#isOver) return;
     if (result instanceof ExternalWork) return this.#handOver(result);
     // A handler that fails after its signal was aborted has stopped as requested.
-    if (this.#stopped === 'cancelled' && isFailure(result)) void this.end({ type: 'cancelled' });
-    else void this.end(resultOutcome(this.#call, result, this.#host.limits.maxOutcomeBytes));
+    if (this.#stopped === 'cancelled' && isFailure(result)) return void this.end({ type: 'cancelled' });
+    const { outcome, length } = resultOutcome(this.#call, result, this.#host.limits.maxOutcomeBytes);
+    void this.end(outcome, length);
   }
 
   failed(error: WireError): void {
@@ -330,16 +327,20 @@ export class TaskRun implements CallTask {
     void this.end(this.#stopped === 'cancelled' ? { type: 'cancelled' } : errorOutcome(this.#call, error));
   }
 
-  /** Writes the outcome. If another was first, this one is dropped: a task has one outcome. */
-  async end(outcome: TaskOutcome): Promise<void> {
+  /** Writes the outcome. If another was first, this one is dropped: a task has one outcome. `length`: its characters, about. */
+  async end(outcome: TaskOutcome, length = 0): Promise<void> {
     const { record } = this;
     this.#finish();
     const leastMs = Date.now() + this.#options.keepMs;
     const expiresAtMs = record.expiresAtMs === null ? null : Math.max(record.expiresAtMs, leastMs);
     try {
-      const written = await this.#host.write(record, [{ type: 'end', outcome, expiresAtMs }]);
+      const write = () => this.#host.write(record, [{ type: 'end', outcome, expiresAtMs }]);
+      const written = await this.#host.starts.store(this.peer, length, write);
       if (written !== undefined) this.#record = written;
     } catch (error) {
+      if (error instanceof UserError && outcome.type === 'result') {
+        return this.end(errorOutcome(this.#call, wireErrors.resultNotStored(error.message)));
+      }
       // Its lease will end; the task then fails as interrupted, or runs again.
       this.#call.server.logger?.error('the outcome of a task could not be stored', { task: record.id, error });
     }

@@ -7,6 +7,7 @@ import type { Peer } from '../../protocol/exchange.ts';
 import type { JsonRpcResponse } from '../../protocol/json-rpc.ts';
 import type { Json, LogLevel, ToolResult } from '../../protocol/model.ts';
 import { encodeCreatedTask, type TaskView } from '../../protocol/revisions/tasks.ts';
+import { UserError } from '../../protocol/user-error.ts';
 import type { ToolEntry } from '../catalog-entry.ts';
 import type { Call, CallChannel, CallServer, LoadedTasks, RecordedInput, TaskTimes } from '../contract.ts';
 import type { PendingRequests } from '../pending-requests.ts';
@@ -37,9 +38,9 @@ import { externalOutcome, type RecoveryServer, TaskRecovery } from './task-recov
 import type { Created, RunHost, TaskRun } from './task-run.ts';
 import { TaskRunner } from './task-runner.ts';
 import { TaskSpace } from './task-space.ts';
+import { TaskStarts } from './task-starts.ts';
 import type { TaskChange, TaskOutcome, TaskRecord, TaskStore } from './task-store.ts';
 import { TaskViews } from './task-views.ts';
-import { ToolSlots } from './tool-slots.ts';
 
 /** The server of the tasks. */
 export interface TasksServer extends CallServer, RecoveryServer, ObservedServer {
@@ -71,7 +72,7 @@ export class Tasks implements LoadedTasks, RunHost {
   readonly runner: TaskRunner;
   readonly runs = new Map<string, TaskRun>();
   readonly #recovery: TaskRecovery;
-  readonly #slots = new ToolSlots();
+  readonly starts = new TaskStarts();
   readonly #space: TaskSpace;
   readonly #reader = new TaskReader(this);
   readonly #others: ChangesByOthers;
@@ -178,10 +179,6 @@ export class Tasks implements LoadedTasks, RunHost {
     this.events.emit({ type: 'lease-lost', task });
   }
 
-  takeSlot(entry: ToolEntry): Promise<() => void> {
-    return this.#slots.take(entry.key, entry.task?.concurrency ?? Number.POSITIVE_INFINITY);
-  }
-
   write(record: TaskRecord, changes: readonly TaskChange[]): Promise<TaskRecord | undefined> {
     const writing = this.#write(record, changes);
     this.shared?.writing(record.id, writing);
@@ -197,7 +194,8 @@ export class Tasks implements LoadedTasks, RunHost {
         return changed;
       } catch (error) {
         const pauseMs = isEnd ? retryPausesMs[attempt] : undefined;
-        if (pauseMs === undefined) throw error;
+        // A store that is full would be full again.
+        if (pauseMs === undefined || error instanceof UserError) throw error;
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     }
