@@ -52,7 +52,7 @@ export class ActiveSession {
   inTable = false;
   #exchanges = 0;
   #pending: SlotSet<PendingCall> | undefined;
-  #saving = 0;
+  #uses = 0;
   /** With a bus: resolves when the state that was changed is in the store, and other processes know. */
   saved: Promise<void> | undefined = undefined;
   /** With a bus: the standalone stream of this session is here, or was here last. */
@@ -145,13 +145,14 @@ export class ActiveSession {
     this.releaseIfIdle();
   }
 
-  saveBegun(): void {
-    this.#saving++;
+  /** Something needs this object until `useEnded`: its state is being saved, or a request waits for its turn. */
+  useBegun(): void {
+    this.#uses++;
     this.#table.keep(this);
   }
 
-  saveEnded(): void {
-    this.#saving--;
+  useEnded(): void {
+    this.#uses--;
     this.releaseIfIdle();
   }
 
@@ -159,7 +160,7 @@ export class ActiveSession {
   get active(): boolean {
     return (
       this.#exchanges > 0 ||
-      this.#saving > 0 ||
+      this.#uses > 0 ||
       this.compatOutlet !== undefined ||
       this.#standalone?.connected === true ||
       (this.#posts !== undefined && this.#posts.size > 0)

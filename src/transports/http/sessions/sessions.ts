@@ -85,23 +85,35 @@ export class Sessions {
     return ['Mcp-Session-Id', id, ...this.#aliasNames.flatMap((alias) => [alias, id])];
   }
 
-  /** Serves a POST in the session with that id. `hasTurn`: it has waited for its turn already. */
-  serve(post: Post, id: string, hasTurn = false): void {
+  /** Serves a POST in the session with that id. */
+  serve(post: Post, id: string): void {
     const { turns } = this.#state;
     let hasAsked = false;
     this.use(post.exchange, id, (session) => {
       // The store answers hundreds of requests at once, which would all be served in this turn of the event loop.
-      if (hasAsked && !hasTurn && turns.arrive() && turns.mustWait(post.caller)) this.#serveLater(post, id);
+      if (hasAsked && turns.arrive() && turns.mustWait(post.caller)) this.#deliverLater(post, session);
       else this.deliver(post, session);
     });
     hasAsked = true;
   }
 
-  /** The session is looked up again, because it may have ended meanwhile. */
-  #serveLater(post: Post, id: string): void {
+  #deliverLater(post: Post, session: ActiveSession): void {
     const { exchange, caller } = post;
-    const run = (): void => this.#errors.catchError(exchange, () => this.serve(post, id, true));
-    exchange.onGone(this.#state.turns.wait(caller, run));
+    session.useBegun();
+    const stopWaiting = this.#state.turns.wait(caller, () => {
+      isWaiting = false;
+      this.#errors.catchError(exchange, () => {
+        if (session.ended) this.#errors.unknownSession(exchange);
+        else this.deliver(post, session);
+      });
+      session.useEnded();
+    });
+    let isWaiting = true;
+    exchange.onGone(() => {
+      stopWaiting();
+      if (isWaiting) session.useEnded();
+      isWaiting = false;
+    });
   }
 
   /** Hands the message of a POST to the channel of its session, and to the processes that it concerns. */
@@ -225,8 +237,8 @@ export class Sessions {
     }
     if (!(saved instanceof Promise)) return;
     // Until the store has the state it exists only here, so the session stays in memory.
-    session.saveBegun();
-    saved.catch(failed).finally(() => session.saveEnded());
+    session.useBegun();
+    saved.catch(failed).finally(() => session.useEnded());
   }
 
   /** Serves DELETE: ends a session. */

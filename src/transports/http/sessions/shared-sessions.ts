@@ -147,14 +147,14 @@ export class SharedSessions {
   save(session: ActiveSession, state: SessionState): void {
     const before = session.state ?? {};
     this.#cacheState(session, state);
-    session.saveBegun();
+    session.useBegun();
     const earlier = session.saved ?? Promise.resolve();
     const saved = earlier
       .then(() => this.#write(session, before, state))
       .catch((error: unknown) => this.#endpoint.logger.error('the state of a session could not be saved', { error }))
       .finally(() => {
         if (session.saved === saved) session.saved = undefined;
-        session.saveEnded();
+        session.useEnded();
       });
     session.saved = saved;
   }
@@ -203,7 +203,7 @@ export class SharedSessions {
    */
   async claimStream(session: ActiveSession, open: (missed: readonly string[]) => void): Promise<boolean> {
     // Keeps the session in memory, so that messages about it are received.
-    session.saveBegun();
+    session.useBegun();
     try {
       const seenUntil = await this.#takeOver(session);
       const held: HeldStream = { openedAt: undefined, seenUntil: undefined };
@@ -214,7 +214,7 @@ export class SharedSessions {
       open(seenUntil === undefined ? [] : session.channel.changesSince(seenUntil));
       return true;
     } finally {
-      session.saveEnded();
+      session.useEnded();
     }
   }
 
