@@ -11,15 +11,19 @@ const tokens = { mallory: 'mallory-0123456789abcdef0123456789abcdef', ada: 'ada-
 export const mallory = { Authorization: `Bearer ${tokens.mallory}` };
 export const ada = { Authorization: `Bearer ${tokens.ada}` };
 
-/** Call it at the top of a test file. `open`: what is destroyed after each test. */
-export function useAttackedServer() {
+/** Call it at the top of a test file. `variables`: of the environment. `open`: what is destroyed after each test. */
+export function useAttackedServer(variables: Readonly<Record<string, string>> = {}) {
   const home = useHome();
   const open: { destroy(): void }[] = [];
   afterEach(() => {
     for (const each of open.splice(0)) each.destroy();
   });
   const start = async (...args: string[]) => {
-    const env = { NODE_OPTIONS: '--max-old-space-size=512', MOORING_TOKEN: `${tokens.mallory},${tokens.ada}` };
+    const env = {
+      NODE_OPTIONS: '--max-old-space-size=512',
+      MOORING_TOKEN: `${tokens.mallory},${tokens.ada}`,
+      ...variables,
+    };
     const { url, child } = await home.serve(args, { env });
     const port = Number(new URL(url).port);
     const client = new HttpTestClient(port);
