@@ -1,5 +1,6 @@
 // mooring install and uninstall: entries in the configuration files of clients.
 
+import { execFileSync } from 'node:child_process';
 import {
   existsSync,
   lstatSync,
@@ -145,6 +146,43 @@ test('a symbolic link is followed and kept, and the mode of the file stays', asy
   expect(lstatSync(path('.cursor/mcp.json')).isSymbolicLink()).toBe(true);
   expect(JSON.parse(read('dotfiles/mcp.json'))).toHaveProperty('mcpServers.mooring');
   expect(statSync(path('dotfiles/mcp.json')).mode).toBe(mode);
+});
+
+test('a symbolic link to a file that does not exist is not replaced', async () => {
+  mkdirSync(path('.cursor'));
+  symlinkSync(path('dotfiles/mcp.json'), path('.cursor/mcp.json'));
+  const { code, stderr } = await home.run(['install', 'cursor', '--no-check']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('this is a symbolic link to a file that does not exist. Nothing was changed');
+  expect(lstatSync(path('.cursor/mcp.json')).isSymbolicLink()).toBe(true);
+});
+
+test.each(['install', 'uninstall'])(
+  '%s does not change a file that it cannot write again without a loss',
+  async (what) => {
+    const latin1 = Buffer.from('{ "mcpServers": { "mooring": { "command": "caf\u00e9" } } }', 'latin1');
+    mkdirSync(path('.cursor'));
+    writeFileSync(path('.cursor/mcp.json'), latin1);
+    const { code, stderr } = await home.run([what, 'cursor']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('the file is not encoded in UTF-8. Nothing was changed');
+    expect(readFileSync(path('.cursor/mcp.json'))).toEqual(latin1);
+    expect(backups('.cursor/mcp.json')).toEqual([]);
+  },
+);
+
+test.skipIf(process.platform === 'win32')('a pipe or a folder in place of the file is reported', async () => {
+  mkdirSync(path('.cursor'));
+  execFileSync('mkfifo', [path('.cursor/mcp.json')]);
+  mkdirSync(path('.claude.json'));
+  for (const [client, why] of [
+    ['cursor', 'this is not a regular file'],
+    ['claude-code', 'the file cannot be read: it is a folder'],
+  ] as const) {
+    const { code, stderr } = await home.run(['install', client, '--no-check']);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${why}. Nothing was changed`);
+  }
 });
 
 test.each([

@@ -1,10 +1,12 @@
 // Adds an entry to a client's file, or removes it. The rest of the file stays unchanged, a backup with the date is written
 // beside it, and a file that cannot be parsed is not changed.
 
+import { isUtf8 } from 'node:buffer';
 import {
   constants,
   copyFileSync,
   existsSync,
+  lstatSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -13,6 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { reasonText } from '../../protocol/errno-text.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { makeFolder } from '../make-folder.ts';
 import { dataOf, JsoncError, parseJsonc, positionOf } from '../text/jsonc.ts';
@@ -130,8 +133,22 @@ function sectionFor(row: ClientRow, text: string): readonly string[] {
   return row.sectionIn(dataOf(parseJsonc(text)));
 }
 
-function readText(file: string): string | undefined {
-  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+/** The text of a file; undefined if there is none. Throws if the file could not be written again without a loss. */
+export function readText(file: string): string | undefined {
+  const unchanged = (why: string): UsageError => new UsageError(`${file}: ${why}. Nothing was changed`);
+  let bytes: Buffer;
+  try {
+    const link = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined && link) throw unchanged('this is a symbolic link to a file that does not exist');
+    if (found === undefined) return undefined;
+    if (!found.isFile() && !found.isDirectory()) throw unchanged('this is not a regular file');
+    bytes = readFileSync(file);
+  } catch (error) {
+    throw error instanceof UsageError ? error : unchanged(`the file cannot be read: ${reasonText(error, 'file')}`);
+  }
+  if (!isUtf8(bytes)) throw unchanged('the file is not encoded in UTF-8');
+  return bytes.toString();
 }
 
 function parseOrFail<T>(file: string, text: string, work: () => T): T {

@@ -1,6 +1,6 @@
 // mooring install and mooring uninstall: add or remove the entry in an AI client's configuration.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
   type ClientConfigEntry,
@@ -10,7 +10,7 @@ import {
   clients,
   type Scope,
 } from '../../app/clients/clients.ts';
-import { type EntryChange, hasEntry, install, uninstall, withEntry } from '../../app/clients/edit.ts';
+import { type EntryChange, hasEntry, install, readText, uninstall, withEntry } from '../../app/clients/edit.ts';
 import { commandEntry, commandName, launchEntry, serveArguments } from '../../app/clients/launch.ts';
 import { checkLaunch } from '../../app/clients/launch-check.ts';
 import { shortened, thisPlatform } from '../../app/config/folders.ts';
@@ -108,7 +108,7 @@ async function act(args: readonly string[], command: 'install' | 'uninstall'): P
   }
   const server = serverOf(values, serverArgs, ownCommand);
   const entry = row.encodeEntry(server);
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const text = readText(file) ?? '';
   // A file that cannot be changed is reported before anything is started.
   const next = withEntry(row, file, text, name, entry);
   if (values.print === true) {
