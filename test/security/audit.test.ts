@@ -1,7 +1,17 @@
 // The audit log as its reader sees it: what a client does is in it, secrets are not, and no line can be changed unseen.
 
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -720,4 +730,17 @@ test('an existing folder keeps its mode; one that all users may write to is reje
   expect(await open(0o755)).toBe('755 0');
   expect(await open(0o775)).toBe('775 1');
   expect(await open(0o777)).toContain('all users can write');
+});
+
+test('gigabytes without a line break, as a disk error leaves them, are not read into memory', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory);
+  await log.flush();
+  const { size } = statSync(log.path);
+  truncateSync(log.path, size + 600_000_000);
+  const broken = { file: log.path, line: 2, why: 'it is not a line of this log' };
+  expect((await verifyAudit(directory))[0]).toMatchObject({ ok: false, lines: 0, broken });
+  appendFileSync(log.path, '\n{}\n');
+  expect((await verifyAudit(directory))[0]).toMatchObject({ ok: false, lines: 0, broken });
+  expect(await entries(directory)).toHaveLength(1);
 });

@@ -55,6 +55,9 @@ export interface FileEnd {
 /** Groups are never longer. If no group begins within these bytes, the file is not one of ours. */
 const maxLookBackBytes = 8 * 1024 * 1024;
 
+/** A line is never longer than a group. */
+export const maxLineBytes = maxLookBackBytes;
+
 /** Reads the end of a file, only as far back as lines are needed. */
 export function readEnd(path: string, isEnough: (lines: readonly Buffer[]) => boolean): FileEnd {
   const descriptor = openSync(path, 'r');

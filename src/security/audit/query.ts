@@ -93,9 +93,9 @@ async function* followLog(
     if (ino !== known.ino || size > known.size) {
       const same = ino === known.ino;
       let position = same ? known.size : 0;
-      for await (const { bytes, open } of same ? newLines(path, position) : readLines(directory, name)) {
+      for await (const { bytes, length, open } of same ? newLines(path, position) : readLines(directory, name)) {
         if (open) break;
-        position += bytes.length + 1;
+        position += length + 1;
         const entry = parseEntry(bytes.toString('utf8'));
         if (entry === undefined || entry.seq <= last) continue;
         last = entry.seq;
