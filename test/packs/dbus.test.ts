@@ -228,6 +228,80 @@ describe.skipIf(!haveBus)('on a real bus', () => {
     silent.close();
   });
 
+  test('the description of a service ends before its properties fill the memory', async () => {
+    const { address, path } = await startBus();
+    const service = await TestService.start(path, 'org.example.Test', everything);
+    const many = Array.from(
+      { length: 100 },
+      (_, n) => `<interface name="org.example.I${n}"><property name="P"/></interface>`,
+    );
+    service.hostile = ({ member }, reply) => {
+      if (member === 'Introspect') reply('s', [`<node>${many.join('')}</node>`]);
+      else reply('a{sv}', [{ P: { signature: 'as', value: Array(60).fill('x'.repeat(16_000)) } }]);
+      return true;
+    };
+    const client = await TestClient.open(await make(['org.example.*'], [address]));
+    const { result } = await client.request('resources/read', { uri: 'dbus://service/org.example.Test' });
+    expect(result.contents[0].text.length).toBeLessThan(6_000_000);
+    expect(JSON.parse(result.contents[0].text).truncated).toBe(true);
+  });
+
+  test('a message that is too long fails its own call, and the connection stays', async () => {
+    const { path } = await startBus();
+    const service = await TestService.start(path, 'org.example.Test', everything);
+    const bus = await BusConnection.open(path);
+    const waiting: (() => void)[] = [];
+    service.hostile = ({ member }, reply) => {
+      if (member === 'Wait') waiting.push(() => reply('s', ['done']));
+      else reply('s', ['x'.repeat(6_000_000)]);
+      return true;
+    };
+    const target = { destination: 'org.example.Test', path: '/', interface: 'org.example.Test' };
+    const other = bus.call({ ...target, member: 'Wait' });
+    await expect(bus.call({ ...target, member: 'Long' })).rejects.toMatchObject({ code: 'format' });
+    waiting[0]?.();
+    expect(await other).toEqual(['done']);
+    bus.close();
+  });
+
+  test('reads of a service that does not respond leave turns for other callers', async () => {
+    const { address, path } = await startBus();
+    const service = await TestService.start(path, 'org.example.Test', everything);
+    service.hostile = () => true;
+    const server = await make(['org.example.*', 'org.freedesktop.DBus'], [address]);
+    const mallory = await TestClient.open(server, undefined, {}, { transport: 'memory', principal: { id: 'mallory' } });
+    const ada = await TestClient.open(server, undefined, {}, { transport: 'memory', principal: { id: 'ada' } });
+    for (let n = 0; n < 300; n++) void mallory.request('resources/read', { uri: 'dbus://service/org.example.Test' });
+    const { result } = await ada.request('resources/read', { uri: 'dbus://service/org.freedesktop.DBus' });
+    expect(result.contents).toHaveLength(1);
+    expect(service.calls.length).toBeLessThan(20);
+  });
+
+  test('requests at the same time share one new connection to a bus that was lost, and subscriptions continue', async () => {
+    const folder = makeFolder();
+    const first = await startBus(folder);
+    await TestService.start(first.path, 'org.example.Test', everything);
+    const client = await TestClient.open(await make(['org.example.*'], [first.address]), '2024-11-05');
+    const uri = 'dbus://service/org.example.Test';
+    await client.request('resources/subscribe', { uri });
+    await first.stop();
+    const second = await startBus(folder);
+    const service = await TestService.start(second.path, 'org.example.Test', everything);
+    const probe = await BusConnection.open(second.path);
+    const connections = async (): Promise<number> => {
+      const [names] = await probe.call({ ...theBus, member: 'ListNames' });
+      return (names as string[]).filter((name) => name.startsWith(':')).length;
+    };
+    const before = await connections();
+    await Promise.all(Array.from({ length: 50 }, () => client.request('resources/list')));
+    expect(await connections()).toBe(before + 1);
+    // The properties may have changed meanwhile, and may change again.
+    await client.next((each) => each.method === 'notifications/resources/updated');
+    service.set('org.example.Everything', 'Port', { signature: 'q', value: 1 });
+    await client.next((each) => each.method === 'notifications/resources/updated');
+    probe.close();
+  });
+
   test('a bus that was lost is found again when it is back', async () => {
     const folder = makeFolder();
     const first = await startBus(folder);

@@ -76,6 +76,8 @@ export class TestService {
   readonly name: string;
   readonly #socket: Socket;
   readonly #properties: Properties;
+  /** What a hostile service does with a call; false: what other services do. */
+  hostile: (call: ReadMessage, reply: (signature: string, body: readonly unknown[]) => void) => boolean = () => false;
   #received = Buffer.alloc(0);
   #serial = 0;
   #waiting = new Map<number, (message: ReadMessage) => void>();
@@ -125,6 +127,7 @@ export class TestService {
 
   stop(): Promise<void> {
     return new Promise((resolve) => {
+      if (this.#socket.closed) return resolve();
       this.#socket.once('close', () => resolve());
       this.#socket.destroy();
     });
@@ -144,9 +147,9 @@ export class TestService {
   #receive(chunk: Buffer): void {
     this.#received = Buffer.concat([this.#received, chunk]);
     for (let length = messageLength(this.#received); length !== undefined; length = messageLength(this.#received)) {
-      if (this.#received.length < length) return;
-      const message = decodeMessage(this.#received.subarray(0, length));
-      this.#received = this.#received.subarray(length);
+      if (this.#received.length < length.total) return;
+      const message = decodeMessage(this.#received.subarray(0, length.total));
+      this.#received = this.#received.subarray(length.total);
       if (message.type === 'call') this.#answer(message);
       else if (message.replySerial !== undefined) this.#waiting.get(message.replySerial)?.(message);
     }
@@ -155,6 +158,7 @@ export class TestService {
   #answer(call: ReadMessage): void {
     this.calls.push(`${call.interface}.${call.member}`);
     const reply = { replySerial: call.serial, destination: call.sender as string };
+    if (this.hostile(call, (signature, body) => this.#send({ ...reply, type: 'reply', signature }, body))) return;
     if (call.member === 'Introspect') {
       this.#send({ ...reply, type: 'reply', signature: 's' }, [this.#describe(call.path as string)]);
     } else if (call.member === 'GetAll' && call.path === this.objectPath) {

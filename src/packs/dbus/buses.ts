@@ -29,6 +29,10 @@ export class Buses {
   readonly #options: BusesOptions;
   readonly #listener: DbusListener;
   readonly #buses: (Bus | undefined)[];
+  /** Connections that are being opened: requests at the same time share them. */
+  readonly #opening = new Map<number, Promise<Bus | undefined>>();
+  /** Services whose changes are followed on every bus, also on one that was lost and is back. */
+  readonly #followed = new Set<string>();
 
   constructor(options: BusesOptions, listener: DbusListener) {
     this.#options = options;
@@ -75,6 +79,8 @@ export class Buses {
 
   async follow(name: string): Promise<void> {
     if (!this.isAllowed(name)) return;
+    if (this.#followed.size >= maxWatchedNames && !this.#followed.has(name)) return;
+    this.#followed.add(name);
     for (const bus of await this.#connected()) await bus.follow(name);
   }
 
@@ -85,8 +91,14 @@ export class Buses {
   /** Connected buses; a lost connection is retried with every request. */
   async #connected(): Promise<Bus[]> {
     const { addresses } = this.#options;
-    const found = await Promise.all(addresses.map((address, at) => this.#buses[at] ?? this.#connect(address, at)));
+    const found = await Promise.all(addresses.map((address, at) => this.#buses[at] ?? this.#open(address, at)));
     return found.filter((bus) => bus !== undefined);
+  }
+
+  #open(address: string, at: number): Promise<Bus | undefined> {
+    const opening = this.#opening.get(at) ?? this.#connect(address, at).finally(() => this.#opening.delete(at));
+    this.#opening.set(at, opening);
+    return opening;
   }
 
   async #connect(address: string, at: number): Promise<Bus | undefined> {
@@ -96,8 +108,11 @@ export class Buses {
         const connection = await BusConnection.open(path, timeoutMs === undefined ? {} : { timeoutMs });
         const bus = new Bus(connection, this.#listener, (name) => this.isAllowed(name));
         await bus.watchNames();
+        for (const name of this.#followed) await bus.follow(name);
         this.#buses[at] = bus;
         void connection.closed.then(() => (this.#buses[at] = undefined));
+        // They may have changed while there was no connection.
+        for (const name of this.#followed) this.#listener.serviceChanged(name);
         return bus;
       } catch (error) {
         if (!(error instanceof BusError)) throw error;
@@ -132,7 +147,8 @@ class Bus {
   }
 
   async follow(name: string): Promise<void> {
-    if (this.#followed.has(name) || this.#followed.size >= maxWatchedNames) return;
+    if (this.#followed.has(name)) return;
+    this.#followed.set(name, undefined);
     this.#followed.set(name, await ownerOf(this.connection, name));
     const signal = "interface='org.freedesktop.DBus.Properties',member='PropertiesChanged'";
     await this.#match(`type='signal',sender='${name}',${signal}`);

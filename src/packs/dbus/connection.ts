@@ -3,7 +3,14 @@
 import { connect, type Socket } from 'node:net';
 import type { Json } from '../../protocol/model.ts';
 import { UserError } from '../../protocol/user-error.ts';
-import { decodeMessage, encodeMessage, maxMessageBytes, messageLength, type ReadMessage } from './message.ts';
+import {
+  decodeHeader,
+  decodeMessage,
+  encodeMessage,
+  maxMessageBytes,
+  messageLength,
+  type ReadMessage,
+} from './message.ts';
 
 /** A call to a method of an object of a service. */
 export interface BusCall {
@@ -47,6 +54,8 @@ export class BusConnection {
   readonly #pending = new Map<number, PendingBusCall>();
   readonly #listeners = new Set<(signal: ReadMessage) => void>();
   #received: Buffer = Buffer.alloc(0);
+  /** Bytes that have yet to arrive of a message that is too long. */
+  #skipped = 0;
   #serial = 0;
   #closed = false;
   /** Settles when the connection has ended. */
@@ -132,21 +141,33 @@ export class BusConnection {
   }
 
   #receive(chunk: Buffer): void {
-    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+    const rest = chunk.subarray(Math.min(this.#skipped, chunk.length));
+    this.#skipped -= chunk.length - rest.length;
+    this.#received = this.#received.length === 0 ? rest : Buffer.concat([this.#received, rest]);
     try {
       if (this.#received.length > maxMessageBytes * 2)
         throw new RangeError('The bus sends data faster than it can be read');
       for (let length = messageLength(this.#received); length !== undefined; length = messageLength(this.#received)) {
-        if (this.#received.length < length) return;
-        const message = decodeMessage(this.#received.subarray(0, length));
-        this.#received = this.#received.subarray(length);
-        this.#take(message);
+        const isTooLong = length.total > maxMessageBytes;
+        if (this.#received.length < (isTooLong ? length.header : length.total)) return;
+        const bytes = this.#received.subarray(0, length.total);
+        this.#received = this.#received.subarray(bytes.length);
+        this.#skipped = length.total - bytes.length;
+        if (isTooLong) this.#reject(bytes, length.total);
+        else this.#take(decodeMessage(bytes));
       }
     } catch (error) {
       // After a message that cannot be decoded, the start of the next one is unknown.
       this.#end(new BusError('format', (error as Error).message, error));
       this.#socket.destroy();
     }
+  }
+
+  /** A message that is too long fails its own call; the calls to other services go on. */
+  #reject(bytes: Buffer, length: number): void {
+    const { type, replySerial = 0 } = decodeHeader(bytes);
+    if (type !== 'reply' && type !== 'error') return;
+    this.#settle(replySerial)?.reject(new BusError('format', `The response has ${length} bytes, which is too long`));
   }
 
   #take(message: ReadMessage): void {

@@ -39,8 +39,11 @@ const fields = [
   [8, 'signature', 'g'],
 ] as const;
 
-/** Properties of a service are kilobytes; the specification would allow 128 MiB. */
+/** Properties of a service are kilobytes, so the body of a longer message is not read. */
 export const maxMessageBytes = 4 * 1024 * 1024;
+
+/** What the specification allows. */
+const maxSpecifiedBytes = 128 * 1024 * 1024;
 
 export function encodeMessage(message: DbusMessage, body: readonly unknown[] = []): Buffer {
   const content = new DbusWriter().write(message.signature ?? '', body).bytes;
@@ -56,21 +59,37 @@ export function encodeMessage(message: DbusMessage, body: readonly unknown[] = [
   return Buffer.concat([header.bytes, content]);
 }
 
+export interface MessageLength {
+  readonly header: number;
+  /** Header and body. */
+  readonly total: number;
+}
+
 /** The length of the message that starts here; undefined when too few bytes have arrived. */
-export function messageLength(bytes: Buffer): number | undefined {
+export function messageLength(bytes: Buffer): MessageLength | undefined {
   if (bytes.length < 16) return undefined;
   const order = bytes[0];
   if ((order !== 0x6c && order !== 0x42) || bytes[3] !== 1) throw new BusFormatError('This is not a D-Bus message');
   const little = order === 0x6c;
   const bodyLength = little ? bytes.readUInt32LE(4) : bytes.readUInt32BE(4);
   const fieldsLength = little ? bytes.readUInt32LE(12) : bytes.readUInt32BE(12);
-  const length = 16 + Math.ceil(fieldsLength / 8) * 8 + bodyLength;
-  if (length > maxMessageBytes) throw new BusFormatError(`A message exceeds ${maxMessageBytes} bytes`);
-  return length;
+  const header = 16 + Math.ceil(fieldsLength / 8) * 8;
+  const total = header + bodyLength;
+  if (header > maxMessageBytes || total > maxSpecifiedBytes)
+    throw new BusFormatError(`A message of ${total} bytes is too long`);
+  return { header, total };
 }
 
 /** Decodes one complete message. */
 export function decodeMessage(bytes: Buffer): ReadMessage {
+  const { message, reader } = readHeader(bytes);
+  return { ...message, body: reader.read(message.signature ?? '') };
+}
+
+/** Decodes a message whose body may be missing. */
+export const decodeHeader = (bytes: Buffer): DbusMessage => readHeader(bytes).message;
+
+function readHeader(bytes: Buffer): { readonly message: DbusMessage; readonly reader: DbusReader } {
   const reader = new DbusReader(bytes, bytes[0] === 0x6c);
   const [, code, , , , serial] = reader.read('yyyyuu') as [number, number, number, number, number, number];
   const type = (Object.keys(messageTypes) as MessageType[]).find((name) => messageTypes[name] === code);
@@ -81,6 +100,6 @@ export function decodeMessage(bytes: Buffer): ReadMessage {
     if (field !== undefined) found[field[1]] = value;
   }
   reader.align(8);
-  const signature = typeof found['signature'] === 'string' ? found['signature'] : '';
-  return { type, serial, ...found, body: reader.read(signature) };
+  if (typeof found['signature'] !== 'string') delete found['signature'];
+  return { message: { type, serial, ...found }, reader };
 }

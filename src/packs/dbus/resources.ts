@@ -2,11 +2,15 @@
 
 import type { Server } from '../../engine/server.ts';
 import { subscribedUris } from '../../engine/subscribed-uris.ts';
+import { callerKey } from '../../protocol/caller-budget.ts';
+import { CallerTurns } from '../../protocol/caller-turns.ts';
 import { WireError } from '../../protocol/errors.ts';
+import type { Principal } from '../../protocol/exchange.ts';
 import { silentLogger } from '../../protocol/logger.ts';
 import { busAddress } from './address.ts';
 import { Buses } from './buses.ts';
 import { BusError } from './connection.ts';
+import type { ServiceInfo } from './service-info.ts';
 
 export interface DbusOptions {
   /** `system`, `session`, or an address such as `unix:path=/run/bus`. Default: the system bus, then the session bus. */
@@ -31,6 +35,14 @@ const defaultServices: readonly string[] = [
   'org.bluez',
 ];
 
+/**
+ * Reads at a time, of all callers and of each. A service may not respond, and a connection has a limited number of pending
+ * calls: one caller must not use all of them.
+ */
+const reads = new CallerTurns(32, 8);
+/** Lists and completions need one response of the bus itself, so they do not wait for reads. */
+const lists = new CallerTurns(64, 16);
+
 const prefix = 'dbus://service/';
 const mimeType = 'application/json';
 
@@ -50,25 +62,30 @@ export async function installServices(server: Server, options: DbusOptions): Pro
     logger.info('no D-Bus resources: no bus can be reached', { addresses });
     return undefined;
   }
+  const listed = (principal: Principal | undefined): Promise<string[]> =>
+    lists.run(callerKey({ principal }), new AbortController().signal, () => buses.services());
   server.resourceTemplate('dbus://service/{name}', {
     name: 'D-Bus services',
     description: 'Identity, interfaces and properties of a D-Bus service',
     mimeType,
-    list: async () =>
-      (await buses.services()).map((name) => ({
+    list: async (principal) =>
+      (await listed(principal)).map((name) => ({
         uri: prefix + name,
         name: `${name.slice(name.lastIndexOf('.') + 1)} Service Info`,
         mimeType,
       })),
     read: async ({ name }, ctx) => {
       const startedAt = performance.now();
-      const info = await reached(buses.describe(name, ctx.signal));
+      const describe = (): Promise<ServiceInfo | undefined> => reached(buses.describe(name, ctx.signal));
+      const info = await reads.run(callerKey({ principal: ctx.principal }), ctx.signal, describe);
       if (info === undefined) return undefined;
       const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
       ctx.log('info', `Indexed ${Object.keys(info.objects).length} objects of ${name} in ${seconds}s`, 'dbus-indexer');
       return JSON.stringify(info, undefined, 2);
     },
-    complete: { name: async (value) => (await buses.services()).filter((name) => name.startsWith(value)) },
+    complete: {
+      name: async (value, _known, ctx) => (await listed(ctx.principal)).filter((name) => name.startsWith(value)),
+    },
   });
   server.around((request, next) => {
     const uris = subscribedUris(request.method, request.params).filter((uri) => uri.startsWith(prefix));

@@ -9,6 +9,8 @@ import { type InterfaceDescription, parseIntrospection } from './introspection.t
 /** Maximum number of objects; a service may have thousands (one per device, per unit). */
 const maxObjects = 32;
 const maxPathDepth = 8;
+/** Characters of a description, after which it ends; stops a service with many large properties from filling the memory. */
+const maxChars = 4 * 1024 * 1024;
 
 /** Every object has these interfaces, so they say nothing about the service. */
 const everyones = /^org\.freedesktop\.DBus\.(?:Introspectable|Peer|Properties|ObjectManager)$/;
@@ -20,7 +22,7 @@ export interface ServiceInfo {
   readonly owner: string;
   readonly processId?: Json;
   readonly objects: { readonly [path: string]: { readonly [name: string]: Json } };
-  /** There are more objects than described here. */
+  /** There is more than described here. */
   readonly truncated: boolean;
 }
 
@@ -40,15 +42,17 @@ export async function describeService(
   const queue = [`/${name.replaceAll('.', '/')}`, '/'];
   const seen = new Set<string>();
   const objects: Record<string, { [name: string]: Json }> = {};
+  const room = { chars: maxChars };
   let truncated = false;
   for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
     if (seen.has(path)) continue;
-    if (seen.size >= maxObjects) {
+    if (seen.size >= maxObjects || room.chars <= 0) {
       truncated = true;
       break;
     }
     seen.add(path);
-    const { found, children } = await describeObject(bus, name, path, signal);
+    const { found, children, complete } = await describeObject(bus, name, path, room, signal);
+    if (!complete) truncated = true;
     if (Object.keys(found).length > 0) objects[path] = found;
     const base = path === '/' ? '' : path;
     for (const child of children) {
@@ -82,18 +86,22 @@ async function describeObject(
   bus: BusConnection,
   destination: string,
   path: string,
+  room: { chars: number },
   signal: AbortSignal,
-): Promise<{ found: { [name: string]: Json }; children: readonly string[] }> {
+): Promise<{ found: { [name: string]: Json }; children: readonly string[]; complete: boolean }> {
   const introspect = { destination, path, interface: 'org.freedesktop.DBus.Introspectable', member: 'Introspect' };
   const answer = await optional(bus.call(introspect, signal), signal);
-  if (typeof answer?.[0] !== 'string') return { found: {}, children: [] };
+  if (typeof answer?.[0] !== 'string') return { found: {}, children: [], complete: true };
   const { interfaces, children } = parseIntrospection(answer[0]);
   const found: Record<string, Json> = {};
   for (const each of interfaces) {
     if (everyones.test(each.name)) continue;
-    found[each.name] = await describeInterface(bus, destination, path, each, signal);
+    if (room.chars <= 0) return { found, children: [], complete: false };
+    const description = await describeInterface(bus, destination, path, each, signal);
+    room.chars -= each.name.length + JSON.stringify(description, undefined, 2).length;
+    found[each.name] = description;
   }
-  return { found, children: children.filter((child) => /^\w+(?:\/\w+)*$/.test(child)) };
+  return { found, children: children.filter((child) => /^\w+(?:\/\w+)*$/.test(child)), complete: true };
 }
 
 async function describeInterface(
