@@ -1,6 +1,9 @@
 // Authentication through the wire: who is let in, what the others are told, and every way to forge a token.
 
+import { once } from 'node:events';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { generateKeyPair, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -323,6 +326,32 @@ const requestWith = (token: string | undefined) => ({
 });
 
 describe('tokens that only their issuer can read', () => {
+  test('made-up ones that wait for the issuer do not take the place of one that was accepted', async () => {
+    const slow = createHttpServer(async (request, response) => {
+      let body = '';
+      for await (const chunk of request) body += chunk;
+      if (!body.includes('token=good')) return;
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ active: true, sub: 'bob', aud: resource }));
+    }).listen(0, '127.0.0.1');
+    await once(slow, 'listening');
+    const at = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
+    const introspection = { endpoint: `${at}/introspect`, clientId: 'server', clientSecret: 's3cret' };
+    const { authenticate } = createOAuthAuthenticator({
+      resource,
+      issuers: [{ issuer: at, introspection }],
+      cacheMs: 1,
+    });
+    expect(await authenticate(requestWith('good'))).toMatchObject({ id: 'bob' });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const flood = Array.from({ length: 100 }, (_, n) => Promise.resolve(authenticate(requestWith(`bad-${n}`))));
+    const rejected = Promise.allSettled(flood);
+    expect(await authenticate(requestWith('good'))).toMatchObject({ id: 'bob' });
+    slow.closeAllConnections();
+    slow.close();
+    expect((await rejected).every(({ status }) => status === 'rejected')).toBe(true);
+  });
+
   test('are looked up, and their claims are checked like signed ones', async () => {
     const { authenticate } = createOAuthAuthenticator({
       resource,

@@ -30,6 +30,8 @@ export class AuthUnavailable extends Error {
 
 /** Introspection costs the issuer resources; made-up tokens must not turn us into an attack on it. */
 const maxLookups = 64;
+/** Of them for tokens that were not accepted before: made-up ones must not take the place of those of known callers. */
+const maxFirstLookups = 48;
 
 export class Issuer {
   readonly name: string;
@@ -37,6 +39,7 @@ export class Issuer {
   readonly #fetcher: Fetcher;
   #keys: Promise<JWTVerifyGetKey> | undefined;
   #lookups = 0;
+  #firstLookups = 0;
 
   constructor(options: IssuerOptions) {
     this.name = options.issuer;
@@ -102,12 +105,13 @@ export class Issuer {
     throw new Error('its metadata has no jwks_uri');
   }
 
-  /** What the issuer returns about a token; undefined if the token is not active. */
-  async lookUp(token: string): Promise<Claims | undefined> {
+  /** What the issuer returns about a token; undefined if the token is not active. `wasAccepted`: it was active before. */
+  async lookUp(token: string, wasAccepted: boolean): Promise<Claims | undefined> {
     const { endpoint, clientId, clientSecret } = this.#options.introspection as IntrospectionOptions;
-    if (this.#lookups >= maxLookups)
+    if (this.#lookups >= maxLookups || (!wasAccepted && this.#firstLookups >= maxFirstLookups))
       throw new AuthUnavailable(this.name, new Error('too many introspection requests at the same time'));
     this.#lookups++;
+    if (!wasAccepted) this.#firstLookups++;
     try {
       const credentials = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`);
       const response = await this.#fetcher.fetch(endpoint, {
@@ -130,6 +134,7 @@ export class Issuer {
       throw new AuthUnavailable(this.name, error);
     } finally {
       this.#lookups--;
+      if (!wasAccepted) this.#firstLookups--;
     }
   }
 }

@@ -148,24 +148,29 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
     }
   };
 
-  const lookUp = async (token: string, issuer: Issuer, target: Resource): Promise<Principal | Denied> => {
+  const lookUp = async (
+    token: string,
+    issuer: Issuer,
+    target: Resource,
+    wasAccepted: boolean,
+  ): Promise<Principal | Denied> => {
     const { parts, audiences } = target;
-    const claims = await issuer.lookUp(token);
+    const claims = await issuer.lookUp(token, wasAccepted);
     if (claims === undefined) return invalidToken('the token is not active', parts);
     const flaw = checkClaims(claims, issuer.name, audiences, toleranceMs);
     return flaw === undefined ? admit(claims, issuer.name, target) : invalidToken(flaw, parts);
   };
 
-  const find = async (token: string, target: Resource): Promise<Principal | Denied> => {
+  const find = async (token: string, target: Resource, wasAccepted: boolean): Promise<Principal | Denied> => {
     const { parts } = target;
     const said = await issuerNamedBy(token);
     if (said !== undefined) {
       const issuer = issuers.find(({ name }) => name === said);
       if (issuer === undefined) return invalidToken('the token is from another issuer', parts);
-      return issuer.signs ? verify(token, issuer, target) : lookUp(token, issuer, target);
+      return issuer.signs ? verify(token, issuer, target) : lookUp(token, issuer, target, wasAccepted);
     }
     for (const issuer of issuers.filter(({ looksUp }) => looksUp)) {
-      const result = await lookUp(token, issuer, target);
+      const result = await lookUp(token, issuer, target, wasAccepted);
       if (!('status' in result) || result.status === 403) return result;
     }
     return invalidToken('the token is not known', parts);
@@ -185,7 +190,9 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
       if (bearer === 'absent') return missingToken(resourceAt(below).parts);
       if (bearer === 'malformed') return invalidToken('the header is not a bearer token', resourceAt(below).parts);
       const { token } = bearer;
-      return cache.get(below === '' ? token : `${token} ${below}`, () => find(token, resourceAt(below)));
+      return cache.get(below === '' ? token : `${token} ${below}`, (wasAccepted) =>
+        find(token, resourceAt(below), wasAccepted),
+      );
     },
   };
 }
