@@ -47,6 +47,8 @@ interface Problem {
 
 // How often a user is asked for the same additional scopes.
 const maxStepUps = 2;
+// All scopes together. Stops a server that demands other ones with every response from making the request grow without end.
+const maxScopeChars = 65_536;
 // After a failed refresh ahead of time, requests use the old token for a while.
 const refreshRetryMs = 10_000;
 const nothing: AuthorizationHeaders = Object.freeze({});
@@ -268,6 +270,7 @@ class OAuthAuthorizer implements Authorizer {
     const wider = held === undefined || !includesAll(held.requestedScope, scopes);
     const withheld = held !== undefined && !includesAll(held.grantedScope, challenged);
     const key = [...scopes].sort().join(' ');
+    if (key.length > maxScopeChars) throw authErrors.insufficientScope(challenged, problem.oauthError);
     const before = this.#stepUps.get(key) ?? 0;
     // A token that already has what is asked for will not be better the second time.
     if ((!wider && !withheld) || before >= maxStepUps)

@@ -36,5 +36,6 @@ export function unite(...lists: (readonly string[] | undefined)[]): string[] {
 
 /** Whether every wanted scope is there. */
 export function includesAll(have: readonly string[], wanted: readonly string[]): boolean {
-  return wanted.every((scope) => have.includes(scope));
+  const known = new Set(have);
+  return wanted.every((scope) => known.has(scope));
 }

@@ -1,5 +1,6 @@
 import { generateKeyPairSync, verify } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
+import { createAuthorizer } from '../../../src/client/auth/create-authorizer.ts';
 import type { MachineGrant } from '../../../src/client/auth/grants/machine-grants.ts';
 import { type FakeHttp, notFound, startFakeHttp } from './fake-http.ts';
 import { caller, Worlds } from './setup.ts';
@@ -185,4 +186,31 @@ test('a token of another type than requested is not passed on', async () => {
     await expect(call()).rejects.toMatchObject({ code: 'token-response-invalid' });
   }
   expect(as.forms()).toHaveLength(0);
+});
+
+test('a server that demands other scopes with every response does not make requests grow without end', async () => {
+  const at = 'https://mcp.example.com';
+  const issued: number[] = [];
+  const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+    if (url.includes('oauth-protected-resource'))
+      return Response.json({ resource: `${at}/mcp`, authorization_servers: [at] });
+    if (url.includes('oauth-authorization-server')) return Response.json({ issuer: at, token_endpoint: `${at}/token` });
+    issued.push(String(init.body).length);
+    return Response.json({ access_token: `token-${issued.length}`, token_type: 'Bearer' });
+  };
+  const client = { clientId: 'c', clientSecret: 's', issuer: at };
+  const authorizer = createAuthorizer({ server: `${at}/mcp`, client, grant: { kind: 'client-credentials' }, fetch });
+  const errors = new Set<string>();
+  for (let n = 0; n < 30; n++) {
+    const sent = await authorizer.headers(`${at}/mcp`, { method: 'POST' });
+    const scope = Array.from({ length: 1_000 }, (_, i) => `scope-${n}-${i}`).join(' ');
+    const demand = `Bearer error="insufficient_scope", scope="${scope}"`;
+    const response = { status: n === 0 ? 401 : 403, headers: { 'www-authenticate': n === 0 ? 'Bearer' : demand } };
+    await authorizer
+      .challenge(`${at}/mcp`, response, { sent })
+      .catch((error: { readonly code: string }) => errors.add(error.code));
+  }
+  expect([...errors]).toEqual(['insufficient-scope']);
+  expect(issued.length).toBeGreaterThan(3);
+  expect(Math.max(...issued)).toBeLessThan(70_000);
 });
