@@ -1,8 +1,8 @@
 // The gateways that this process was started by. An entry that starts the gateway it belongs to, as in the file of a client that
 // contains both, would otherwise start processes without end.
 
+import { hash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
-import { delimiter } from 'node:path';
 import { UsageError } from '../usage-error.ts';
 
 /** Gateways put this into the environment of the servers that they start. */
@@ -14,12 +14,13 @@ export function outerGateways(
   view = '',
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Readonly<Record<string, string>> {
-  const outer = env[variable]?.split(delimiter) ?? [];
-  const own = files.map((file) => `${realpathSync(file)}?${view}`);
+  const outer = env[variable]?.split(' ') ?? [];
+  // Hashes: servers need not know the paths of the user's files.
+  const own = files.map((file) => hash('sha256', `${realpathSync(file)}?${view}`, 'base64url'));
   const again = own.findIndex((gateway) => outer.includes(gateway));
   if (again !== -1) {
     throw new UsageError(`${files[again]} has an entry that starts this gateway again. Remove it, or disable it there`);
   }
   const all = [...outer, ...own];
-  return all.length === 0 ? {} : { [variable]: all.join(delimiter) };
+  return all.length === 0 ? {} : { [variable]: all.join(' ') };
 }
