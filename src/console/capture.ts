@@ -1,10 +1,10 @@
 // The text of a message as the console stores and shows it: without secrets, and cut to a limit. Everything that enters the
 // feed passes through here first, so that no secret is ever stored.
 
-import { copyOf } from '../protocol/first-chars.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import { createRedactor, type Redactor } from '../security/redact.ts';
+import { copyOf } from './first-chars.ts';
 import { beginningOf } from './json-beginning.ts';
 import { RecentMap } from './recent-map.ts';
 

@@ -2,13 +2,13 @@
 // input responses, progress and polls of a task are one group. Sources are observe-server.ts and inspect/; readers are in
 // readers.ts. Works on texts only, so it is the same for a server in this process, a relay and a recording.
 
-import { firstChars } from '../protocol/first-chars.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import { metaKeys } from '../protocol/meta.ts';
 import { SlotSet } from '../protocol/slot-set.ts';
 import type { FeedEntry } from './api.ts';
 import { BoundedMap } from './bounded-map.ts';
 import type { Capture, CapturedText } from './capture.ts';
+import { firstChars } from './first-chars.ts';
 import {
   idOf,
   isUnsupported,

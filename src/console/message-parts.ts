@@ -1,8 +1,8 @@
 // What the feed reads from a message: its name, its id, how it ended.
 
-import { firstChars, lastChars } from '../protocol/first-chars.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import type { FeedEntry } from './api.ts';
+import { firstChars, lastChars } from './first-chars.ts';
 
 /** Longer names and ids are cut: stops them from filling the memory. */
 export const maxNameChars = 300;

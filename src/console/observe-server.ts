@@ -5,13 +5,13 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Observer, RequestInfo, SessionInfo } from '../engine/ports.ts';
 import type { Server } from '../engine/server.ts';
 import type { OpenSession, Peer, SessionControl } from '../protocol/exchange.ts';
-import { copyOf } from '../protocol/first-chars.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import { metaKeys } from '../protocol/meta.ts';
 import type { SessionRow } from './api.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { toJson } from './capture.ts';
 import type { Feed } from './feed.ts';
+import { copyOf } from './first-chars.ts';
 import { clientLabel, type FeedPeer } from './peers.ts';
 
 /** How long messages are recorded after the start, and after the last page was closed. */

@@ -2,9 +2,9 @@
 
 import type { SessionInfo } from '../engine/ports.ts';
 import type { Peer } from '../protocol/exchange.ts';
-import { firstChars } from '../protocol/first-chars.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import type { PeerInfo } from './api.ts';
+import { firstChars } from './first-chars.ts';
 import { OpenRequests } from './open-requests.ts';
 
 /** Stops clients that connect again and again from filling the memory. */

@@ -4,17 +4,13 @@
 import { CallerBudget } from './caller-budget.ts';
 import { monotonicMs } from './clock.ts';
 import { nextSlice, sliceMs } from './slices.ts';
+import { WaitingCallers } from './waiting-callers.ts';
 
 const isLong = (startMs: number): boolean => monotonicMs() - startMs >= sliceMs / 2;
 
-interface Waiting {
-  readonly caller: string;
-  start(): void;
-}
-
 export class CallerTurns {
   readonly #running: CallerBudget;
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new WaitingCallers();
 
   constructor(maxRunning: number, maxRunningPerCaller: number) {
     this.#running = new CallerBudget(maxRunning, maxRunningPerCaller);
@@ -60,30 +56,14 @@ export class CallerTurns {
   }
 
   /** Resolves once the work is charged to the caller's share. */
-  #turnOf(caller: string, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const stop = (): void => {
-        this.#waiting.delete(waiting);
-        reject(signal.reason);
-      };
-      const start = (): void => {
-        signal.removeEventListener('abort', stop);
-        this.#waiting.delete(waiting);
-        this.#running.charge(caller);
-        // In a turn of the event loop of its own: work that awaits nothing would otherwise run as one block.
-        void nextSlice().then(resolve);
-      };
-      const waiting: Waiting = { caller, start };
-      if (signal.aborted) return stop();
-      signal.addEventListener('abort', stop, { once: true });
-      this.#waiting.add(waiting);
-    });
+  async #turnOf(caller: string, signal: AbortSignal): Promise<void> {
+    await this.#waiting.wait(caller, signal);
+    // In a turn of the event loop of its own: work that awaits nothing would otherwise run as one block.
+    await nextSlice();
   }
 
   #startNext(): void {
-    for (const waiting of this.#waiting) {
-      if (this.#running.isFull(waiting.caller)) continue;
-      return waiting.start();
-    }
+    const caller = this.#waiting.startNext((each) => !this.#running.isFull(each));
+    if (caller !== undefined) this.#running.charge(caller);
   }
 }

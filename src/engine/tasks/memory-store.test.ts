@@ -46,7 +46,7 @@ test('what tasks contain is limited in all, and freed when they are deleted', as
   expect(await store.read('b')).toMatchObject({ id: 'b' });
 });
 
-test('the results of tasks that were created when there was room are limited, too', async () => {
+test('the results of tasks that were created before the store was full are limited, too', async () => {
   const store = createMemoryTaskStore({ maxLength: 50_000 });
   for (const id of ['a', 'b', 'c']) await store.create(record(id));
   const end = (id: string, result: string) =>

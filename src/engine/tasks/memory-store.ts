@@ -54,7 +54,7 @@ class MemoryTaskStore implements TaskStore {
     const existing = dedupe === undefined ? undefined : this.#live(this.#byDedupeKey.get(dedupe));
     if (existing !== undefined) return { existing };
     if (this.#records.size >= this.#maxTasks) throw full();
-    this.#requireRoom();
+    this.#requireNotFull();
     this.#records.set(record.id, record);
     this.#numbers.set(record.id, ++this.#lastNumber);
     this.#count(record.id, lengthOf(record));
@@ -89,8 +89,8 @@ class MemoryTaskStore implements TaskStore {
     if (changed === 'conflict') return changed;
     const isMeasured = changes.some(({ type }) => type !== 'set-message' && type !== 'extend');
     const length = isMeasured ? lengthOf(changed) : this.#lengthOf(id);
-    // Tasks that were created when there was room may all have large results.
-    if (changed.phase === 'ended' && length - this.#lengthOf(id) > smallLength) this.#requireRoom();
+    // Tasks that were created before the store was full may all have large results.
+    if (changed.phase === 'ended' && length - this.#lengthOf(id) > smallLength) this.#requireNotFull();
     this.#replace(changed);
     this.#count(id, length);
     if (this.#listeners.size > 1) for (const listener of this.#listeners) listener(id);
@@ -110,7 +110,7 @@ class MemoryTaskStore implements TaskStore {
     if (dedupe !== undefined && this.#byDedupeKey.get(dedupe) === record.id) this.#byDedupeKey.delete(dedupe);
   }
 
-  #requireRoom(): void {
+  #requireNotFull(): void {
     if (this.#totalLength >= this.#maxLength) throw full();
   }
 

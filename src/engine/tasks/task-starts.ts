@@ -5,6 +5,7 @@
 import { CallerBudget, callerKey } from '../../protocol/caller-budget.ts';
 import type { Peer } from '../../protocol/exchange.ts';
 import { nextSlice } from '../../protocol/slices.ts';
+import { WaitingCallers } from '../../protocol/waiting-callers.ts';
 import type { ToolEntry } from '../catalog-entry.ts';
 import { runInSlot, ToolSlots } from './tool-slots.ts';
 
@@ -12,15 +13,10 @@ import { runInSlot, ToolSlots } from './tool-slots.ts';
 const maxStoring = 32 * 1024 * 1024;
 const maxStoringPerCaller = 8 * 1024 * 1024;
 
-interface WaitingStart {
-  readonly caller: string;
-  start(): void;
-}
-
 export class TaskStarts {
   readonly #slots = new ToolSlots();
   readonly #storing = new CallerBudget(maxStoring, maxStoringPerCaller);
-  readonly #waiting = new Set<WaitingStart>();
+  readonly #waiting = new WaitingCallers();
   #isScheduled = false;
 
   /** Runs a handler when it may start. Rejects with the reason of the signal if it aborts first. */
@@ -40,20 +36,7 @@ export class TaskStarts {
       this.#schedule();
       return undefined;
     }
-    return new Promise((resolve, reject) => {
-      const stop = (): void => {
-        this.#waiting.delete(waiting);
-        reject(signal.reason);
-      };
-      const start = (): void => {
-        signal.removeEventListener('abort', stop);
-        resolve();
-      };
-      const waiting: WaitingStart = { caller, start };
-      if (signal.aborted) return stop();
-      signal.addEventListener('abort', stop, { once: true });
-      this.#waiting.add(waiting);
-    });
+    return this.#waiting.wait(caller, signal);
   }
 
   /** Stores an outcome of that length, in characters. */
@@ -78,11 +61,7 @@ export class TaskStarts {
   }
 
   #startNext(): void {
-    for (const waiting of this.#waiting) {
-      if (this.#storing.isFull(waiting.caller)) continue;
-      this.#waiting.delete(waiting);
-      waiting.start();
-      return this.#schedule();
-    }
+    const caller = this.#waiting.startNext((each) => !this.#storing.isFull(each));
+    if (caller !== undefined) this.#schedule();
   }
 }

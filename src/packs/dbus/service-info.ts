@@ -42,16 +42,16 @@ export async function describeService(
   const queue = [`/${name.replaceAll('.', '/')}`, '/'];
   const seen = new Set<string>();
   const objects: Record<string, { [name: string]: Json }> = {};
-  const room = { chars: maxChars };
+  const left = { chars: maxChars };
   let truncated = false;
   for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
     if (seen.has(path)) continue;
-    if (seen.size >= maxObjects || room.chars <= 0) {
+    if (seen.size >= maxObjects || left.chars <= 0) {
       truncated = true;
       break;
     }
     seen.add(path);
-    const { found, children, complete } = await describeObject(bus, name, path, room, signal);
+    const { found, children, complete } = await describeObject(bus, name, path, left, signal);
     if (!complete) truncated = true;
     if (Object.keys(found).length > 0) objects[path] = found;
     const base = path === '/' ? '' : path;
@@ -86,7 +86,7 @@ async function describeObject(
   bus: BusConnection,
   destination: string,
   path: string,
-  room: { chars: number },
+  left: { chars: number },
   signal: AbortSignal,
 ): Promise<{ found: { [name: string]: Json }; children: readonly string[]; complete: boolean }> {
   const introspect = { destination, path, interface: 'org.freedesktop.DBus.Introspectable', member: 'Introspect' };
@@ -96,9 +96,9 @@ async function describeObject(
   const found: Record<string, Json> = {};
   for (const each of interfaces) {
     if (everyones.test(each.name)) continue;
-    if (room.chars <= 0) return { found, children: [], complete: false };
+    if (left.chars <= 0) return { found, children: [], complete: false };
     const description = await describeInterface(bus, destination, path, each, signal);
-    room.chars -= each.name.length + JSON.stringify(description, undefined, 2).length;
+    left.chars -= each.name.length + JSON.stringify(description, undefined, 2).length;
     found[each.name] = description;
   }
   return { found, children: children.filter((child) => /^\w+(?:\/\w+)*$/.test(child)), complete: true };

@@ -10,5 +10,5 @@ export function lastChars(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : copyOf(text.slice(-maxChars));
 }
 
-/** For a text that may be a piece of a long one. Of the ways to copy a text, this one keeps it as it is, and as small. */
-export const copyOf = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
+/** For a text that may be a piece of a long one. */
+export const copyOf = (text: string): string => structuredClone(text);
