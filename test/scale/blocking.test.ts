@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ada, mallory, useAttackedServer } from '../support/attacked-server.ts';
@@ -12,26 +12,14 @@ import { useClosers } from '../support/closers.ts';
 import type { HttpTestClient } from '../support/http-client.ts';
 import { expectOthersServed } from '../support/other-caller.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
+import { writeToolPlugin } from '../support/tool-plugin.ts';
 
 const { home, open, start } = useAttackedServer({ MOORING_KEY: randomBytes(32).toString('base64') });
 const closers = useClosers(afterEach);
 const version = '2025-11-25';
 
-/** A configuration with a tool whose result is long. */
-function writeLongPlugin(): string {
-  const plugin = home.file('long');
-  mkdirSync(plugin);
-  writeFileSync(`${plugin}/package.json`, JSON.stringify({ type: 'module' }));
-  writeFileSync(`${plugin}/mooring-plugin.json`, JSON.stringify({ name: 'long', version: '1.0.0', main: 'index.js' }));
-  const tool = "{ task: { support: 'optional' }, run: () => 'x'.repeat(5_000_000) }";
-  writeFileSync(
-    `${plugin}/index.js`,
-    `export const pack = () => ({ name: 'long', install: (server) => server.tool('long', ${tool}) });`,
-  );
-  const config = home.file('mooring.json');
-  writeFileSync(config, JSON.stringify({ profile: 'everything', plugins: [{ source: plugin }] }), { mode: 0o600 });
-  return config;
-}
+/** A tool whose result is long. */
+const long = "{ task: { support: 'optional' }, run: () => 'x'.repeat(5_000_000) }";
 
 /** Sends its last argument on many connections, and reads the responses. In a process of its own, because that keeps it busy. */
 const attack = `
@@ -58,7 +46,7 @@ describe.skipIf(!hasRedis())('with Redis', { timeout: 120_000 }, () => {
   test('300 tasks with long results on one session', async () => {
     const redis = await startRedis();
     closers.push(() => redis.close());
-    const { port, client, peak } = await start('--config', writeLongPlugin(), '--store', redis.url);
+    const { port, client, peak } = await start('--config', writeToolPlugin(home, 'long', long), '--store', redis.url);
     const session = await client.initialize({ version, headers: ada });
     const listInSession = (other: HttpTestClient) => other.session(session, 'tools/list', {}, { headers: ada });
     const params = { name: 'long', arguments: {}, task: { ttl: 600_000 } };

@@ -10,6 +10,7 @@ import { ada, mallory, useAttackedServer } from '../support/attacked-server.ts';
 import { deafSocket, postText } from '../support/attacker.ts';
 import { HttpTestClient, modernBody, modernHeaders } from '../support/http-client.ts';
 import { expectOthersServed } from '../support/other-caller.ts';
+import { writeToolPlugin } from '../support/tool-plugin.ts';
 
 const { home, open, start } = useAttackedServer();
 vi.setConfig({ testTimeout: 120_000 });
@@ -116,29 +117,19 @@ test.each([
   expect(peak()).toBeLessThan(maxMemory);
 });
 
-/** A tool of a plugin that computes for a while without a pause, and has a small result. */
-function writeBusyPlugin(): string {
-  const plugin = home.file('busy');
-  mkdirSync(plugin);
-  writeFileSync(`${plugin}/package.json`, JSON.stringify({ type: 'module' }));
-  writeFileSync(`${plugin}/mooring-plugin.json`, JSON.stringify({ name: 'busy', version: '1.0.0', main: 'index.js' }));
-  const compute = 'const until = performance.now() + 20; while (performance.now() < until);';
-  const run = `() => { ${compute} return 'done'; }`;
-  writeFileSync(
-    `${plugin}/index.js`,
-    `export const pack = () => ({ name: 'busy', install: (server) => server.tool('compute', { run: ${run} }) });`,
-  );
-  const config = home.file('mooring.json');
-  writeFileSync(config, JSON.stringify({ profile: 'everything', plugins: [{ source: plugin }] }), { mode: 0o600 });
-  return config;
-}
+/** Computes for a while without a pause, and has a small result. */
+const compute = `{ run: () => {
+  const until = performance.now() + 20;
+  while (performance.now() < until);
+  return 'done';
+} }`;
 
 test.each([
   { how: 'on as many connections', attack: onManyConnections },
   { how: 'on as many WebSockets', attack: onManySockets },
   { how: 'over HTTP+SSE', attack: overHttpSse },
 ])('300 calls of a tool that computes without a pause, $how', async ({ attack }) => {
-  const { port } = await start('--config', writeBusyPlugin());
+  const { port } = await start('--config', writeToolPlugin(home, 'compute', compute));
   await expectOthersServed(port, () =>
     attack({ port, method: 'tools/call', params: { name: 'compute', arguments: {} } }),
   );
