@@ -1,11 +1,12 @@
 // What is printed when a server listens: its address, and how to connect clients.
 
 import type { StreamLogger } from '../logging/logger.ts';
+import type { JsonObject } from '../protocol/model.ts';
 import type { ResolvedSettings } from './config/resolve.ts';
 import type { HttpSettings } from './settings.ts';
 
 /** Printed at any log level: programs wait for this line. */
-export function announce(text: string, fields: Readonly<Record<string, unknown>>, logger: StreamLogger): void {
+export function announce(text: string, fields: JsonObject, logger: StreamLogger): void {
   if (logger.enabled('info')) logger.info(text, fields);
   else process.stderr.write(`${text}\n`);
 }

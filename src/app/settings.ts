@@ -1,6 +1,8 @@
 // The settings of a server, after defaults, configuration file, environment and flags are merged.
 // Contract only; config/resolve.ts fills it in.
 
+import type { JsonObject } from '../protocol/model.ts';
+
 /** All settings of a server. Paths are absolute. */
 export interface Settings {
   readonly profile: string;
@@ -22,7 +24,7 @@ export interface Settings {
   /** The policy file, which controls access to tools, resources and prompts. */
   readonly policy?: string | undefined;
   /** Options of packs by pack name, validated by the pack. */
-  readonly packs: Readonly<Record<string, unknown>>;
+  readonly packs: JsonObject;
   readonly plugins: readonly PluginSettings[];
   /** Network limits for plugins and packs, from the policy. */
   readonly network?: NetworkBounds;

@@ -3,6 +3,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { delimiter, extname, isAbsolute, join, resolve } from 'node:path';
 import type { ServerEntry } from '../client/index.ts';
+import type { JsonObject } from '../protocol/model.ts';
 import { isMooringConfig, readConfig, sectionNames, sectionsOf, serversIn } from './clients/server-config.ts';
 import { resolveSettings } from './config/resolve.ts';
 import { terminalOf } from './gateway/ask-input.ts';
@@ -22,7 +23,7 @@ export interface NamedTarget {
 }
 
 /** Entries by name, as written. */
-type Servers = Readonly<Record<string, unknown>>;
+type Servers = JsonObject;
 
 /** Resolves a target. `configFile` may be mooring.json or the file of any client. */
 export async function findTarget(named: string, configFile: string | undefined): Promise<NamedTarget> {

@@ -1,5 +1,7 @@
 // Caches responses for as long as servers allow (`ttlMs`, `cacheScope`). Knows keys and times, not what is cached.
 
+import type { JsonObject } from '../protocol/model.ts';
+
 interface CacheEntry {
   readonly value: unknown;
   readonly expiresAt: number;
@@ -67,7 +69,7 @@ export class CacheView {
   }
 
   /** Caches a value as its result allows; not at all if the hint is absent, negative or malformed. */
-  set(method: string, key: string, value: unknown, result: { readonly [key: string]: unknown }): void {
+  set(method: string, key: string, value: unknown, result: JsonObject): void {
     const { ttlMs, cacheScope } = result;
     if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
     const scope = cacheScope === 'public' ? this.#public : this.#private;

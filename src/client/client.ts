@@ -8,6 +8,7 @@ import type {
   Capabilities,
   Completion,
   Implementation,
+  JsonObject,
   LogLevel,
   Prompt,
   PromptResult,
@@ -35,7 +36,7 @@ import { type ClientTasks, Tasks } from './features/tasks.ts';
 import { Tools } from './features/tools.ts';
 import type { InputResponder } from './input-requests.ts';
 import type { CallOptions, ClientLimits, ConnectOptions, ReadOptions, ToolCallOptions } from './options.ts';
-import { type JsonObject, OutgoingCall } from './outgoing-call.ts';
+import { OutgoingCall } from './outgoing-call.ts';
 import { resolveRetry } from './retry.ts';
 import { reportUnexpectedOutput } from './unexpected-output.ts';
 

@@ -6,13 +6,13 @@ import { classifyMessage, isErrorObject, isObject, notificationText, parseMessag
 import type { Logger } from '../protocol/logger.ts';
 import { metaKeys } from '../protocol/meta.ts';
 import type { MethodRow } from '../protocol/methods.ts';
-import type { LogLevel, RequestId } from '../protocol/model.ts';
+import type { JsonObject, LogLevel, RequestId } from '../protocol/model.ts';
 import type { ClientCodec, ServerFacts } from '../protocol/revisions/client-revisions.ts';
 import { findRejectedLineId, idSearchBytes } from '../transports/rejected-line-id.ts';
 import { type ClientError, clientErrors } from './errors.ts';
 import type { InputResponder } from './input-requests.ts';
 import type { ClientLimits, Progress } from './options.ts';
-import { type JsonObject, OutgoingCall } from './outgoing-call.ts';
+import { OutgoingCall } from './outgoing-call.ts';
 import { PendingCalls } from './pending.ts';
 import { responseError } from './response-error.ts';
 import { findResultText } from './result-text.ts';

@@ -4,12 +4,17 @@
 import { type Ability, declares } from '../protocol/abilities.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import { methods } from '../protocol/methods.ts';
-import type { Capabilities, ElicitResult, Root, SamplingParams, SamplingResult } from '../protocol/model.ts';
+import type {
+  Capabilities,
+  ElicitResult,
+  JsonObject,
+  Root,
+  SamplingParams,
+  SamplingResult,
+} from '../protocol/model.ts';
 import type { ClientCodec } from '../protocol/revisions/client-revisions.ts';
 import { applyDefaults, type JsonSchema } from '../schema/index.ts';
 import { clientErrors } from './errors.ts';
-
-type Fields = { readonly [key: string]: unknown };
 
 /** What a handler learns about an input request. */
 export interface InputContext {
@@ -45,7 +50,7 @@ export interface InputHandlers {
   /** The folders the server may work in, as `file:` URIs. Changeable by `client.setRoots` where it is a list. */
   readonly roots?: readonly Root[] | ((context: InputContext) => Answer<readonly Root[]>);
   /** Is told of input requests that have no handler. The server gets an error: they were not declared. */
-  readonly undeclared?: (method: string, params: Fields, context: InputContext) => void;
+  readonly undeclared?: (method: string, params: JsonObject, context: InputContext) => void;
   /**
    * The calls that an input request belongs to, as their options: their time limits are paused until it has a response. By
    * default that is the call which the context names, and otherwise all calls.
@@ -127,7 +132,7 @@ export class InputResponder {
   }
 
   /** Handles one input request; rejects with an `InputFailure`. */
-  async answer(method: string, params: Fields, codec: ClientCodec, context: InputContext): Promise<Fields> {
+  async answer(method: string, params: JsonObject, codec: ClientCodec, context: InputContext): Promise<JsonObject> {
     try {
       if (method === methods.elicit.name) return await this.#elicit(params, context);
       if (method === methods.sample.name) return await this.#sample(params, codec, context);
@@ -141,7 +146,7 @@ export class InputResponder {
     throw new InputFailure('unknown', `Method not found: ${method.slice(0, 100)}`);
   }
 
-  async #elicit(params: Fields, context: InputContext): Promise<Fields> {
+  async #elicit(params: JsonObject, context: InputContext): Promise<JsonObject> {
     const { mode = 'form', message } = params;
     if (typeof message !== 'string') throw new InputFailure('invalid', 'elicitation needs a message');
     if (mode === 'url') return this.#elicitUrl(message, params, context);
@@ -154,7 +159,7 @@ export class InputResponder {
     return action === 'accept' ? { action, content: applyDefaults(schema, content ?? {}) } : { action };
   }
 
-  async #elicitUrl(message: string, params: Fields, context: InputContext): Promise<Fields> {
+  async #elicitUrl(message: string, params: JsonObject, context: InputContext): Promise<JsonObject> {
     const { elicitUrl } = this.#handlers;
     this.#need('elicitation.url', elicitUrl);
     const { url, elicitationId } = params;
@@ -167,7 +172,7 @@ export class InputResponder {
     return { action };
   }
 
-  async #sample(params: Fields, codec: ClientCodec, context: InputContext): Promise<Fields> {
+  async #sample(params: JsonObject, codec: ClientCodec, context: InputContext): Promise<JsonObject> {
     const { sample } = this.#handlers;
     this.#need('sampling', sample);
     if (!Array.isArray(params['messages']) || typeof params['maxTokens'] !== 'number') {
@@ -183,7 +188,7 @@ export class InputResponder {
     return encoded;
   }
 
-  async #listRoots(context: InputContext): Promise<Fields> {
+  async #listRoots(context: InputContext): Promise<JsonObject> {
     const given = this.#roots;
     this.#need('roots', given);
     const roots = typeof given === 'function' ? await given(context) : (given as readonly Root[]);

@@ -3,7 +3,7 @@
 import type { CancelSignal } from '../protocol/cancellation.ts';
 import { resolveLimitOptions } from '../protocol/known-options.ts';
 import type { Logger } from '../protocol/logger.ts';
-import type { CacheHint, Capabilities, Implementation, LogLevel, Meta } from '../protocol/model.ts';
+import type { CacheHint, Capabilities, Implementation, JsonObject, LogLevel, Meta } from '../protocol/model.ts';
 import type { Authorizer } from './auth/authorizer.ts';
 import type { ResponseCache } from './cache.ts';
 import type { EraCache } from './era-cache.ts';
@@ -58,7 +58,7 @@ export interface CallOptions {
 
 /** The input responses of a call that is repeated. */
 export interface InputRetry {
-  readonly responses: Readonly<Record<string, unknown>>;
+  readonly responses: JsonObject;
   readonly state: string | undefined;
 }
 

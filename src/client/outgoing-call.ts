@@ -3,15 +3,12 @@
 
 import { isObject } from '../protocol/json-rpc.ts';
 import type { MethodRow } from '../protocol/methods.ts';
-import type { LogLevel } from '../protocol/model.ts';
+import type { JsonObject, LogLevel } from '../protocol/model.ts';
 import type { ClientCodec, DecodedResult, RequestMeta } from '../protocol/revisions/client-revisions.ts';
 import type { HeaderParam } from '../protocol/revisions/index.ts';
 import { ClientError, clientErrors } from './errors.ts';
 import type { CallOptions, InputRetry, Progress } from './options.ts';
 import type { RequestTrace, TracedEnd } from './telemetry.ts';
-
-/** Members of a JSON object. */
-export type JsonObject = { readonly [key: string]: unknown };
 
 /** Decides what becomes of a call that did not simply end. */
 export interface CallOwner {

@@ -1,8 +1,8 @@
 // The error of a response that is not a result.
 
 import { isErrorObject } from '../protocol/json-rpc.ts';
+import type { JsonObject } from '../protocol/model.ts';
 import { type ClientError, clientErrors } from './errors.ts';
-import type { JsonObject } from './outgoing-call.ts';
 
 export function responseError(method: string, { result, error }: JsonObject): ClientError {
   if (error !== undefined && result !== undefined) {

@@ -4,12 +4,11 @@ import { isObject, isRequestId, type JsonRpcRequest, resultText } from '../proto
 import type { Logger } from '../protocol/logger.ts';
 import { metaKeys, relatedTaskOf } from '../protocol/meta.ts';
 import { methods } from '../protocol/methods.ts';
-import type { RequestId } from '../protocol/model.ts';
+import type { JsonObject, RequestId } from '../protocol/model.ts';
 import { defaultParamLimits } from '../protocol/param-limits.ts';
 import type { ClientCodec } from '../protocol/revisions/client-revisions.ts';
 import { InputFailure, type InputResponder } from './input-requests.ts';
 import type { CallOptions } from './options.ts';
-import type { JsonObject } from './outgoing-call.ts';
 import type { PendingCalls } from './pending.ts';
 import { clean } from './untrusted-text.ts';
 

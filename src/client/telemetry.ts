@@ -1,6 +1,6 @@
 // The interface through which telemetry sees the requests of a connection. mooring/telemetry implements it.
 
-import type { Meta } from '../protocol/model.ts';
+import type { JsonObject, Meta } from '../protocol/model.ts';
 import type { ClientError } from './errors.ts';
 import type { Transport } from './transports/transport.ts';
 
@@ -24,7 +24,7 @@ export type TracedTransport = Pick<Transport, 'kind' | 'address' | 'protocolVers
 
 /** How a request ended: with a result, with a result that requires input, or with an error. */
 export interface TracedEnd {
-  readonly result?: { readonly [key: string]: unknown };
+  readonly result?: JsonObject;
   readonly error?: { readonly message: string; readonly code: string | number };
 }
 

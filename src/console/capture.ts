@@ -2,6 +2,7 @@
 // feed passes through here first, so that no secret is ever stored.
 
 import { isObject } from '../protocol/json-rpc.ts';
+import type { JsonObject } from '../protocol/model.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import { createRedactor, type Redactor } from '../security/redact.ts';
 import { copyOf } from './first-chars.ts';
@@ -155,7 +156,7 @@ export class Capture {
   }
 }
 
-function memberOf(message: unknown, name: string): { readonly [key: string]: unknown } {
+function memberOf(message: unknown, name: string): JsonObject {
   const value = isObject(message) ? message[name] : undefined;
   return isObject(value) ? value : {};
 }

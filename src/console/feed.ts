@@ -4,21 +4,13 @@
 
 import { isObject } from '../protocol/json-rpc.ts';
 import { metaKeys } from '../protocol/meta.ts';
+import type { JsonObject } from '../protocol/model.ts';
 import { SlotSet } from '../protocol/slot-set.ts';
 import type { FeedEntry } from './api.ts';
 import { BoundedMap } from './bounded-map.ts';
 import type { Capture, CapturedText } from './capture.ts';
 import { firstChars } from './first-chars.ts';
-import {
-  idOf,
-  isUnsupported,
-  type Json,
-  maxNameChars,
-  nameOf,
-  outcomeOf,
-  stateKey,
-  successes,
-} from './message-parts.ts';
+import { idOf, isUnsupported, maxNameChars, nameOf, outcomeOf, stateKey, successes } from './message-parts.ts';
 import { parseText } from './message-text.ts';
 import type { OpenRequest, OpenRequests } from './open-requests.ts';
 import { clientLabel, type FeedPeer, Peers } from './peers.ts';
@@ -216,7 +208,7 @@ export class Feed {
     this.#publish(entry);
   }
 
-  #describe(entry: Mutable<FeedEntry>, message: Json, observation: Observation, observedAt: number): void {
+  #describe(entry: Mutable<FeedEntry>, message: JsonObject, observation: Observation, observedAt: number): void {
     const { id, method } = message;
     const hasId = typeof id === 'string' || typeof id === 'number';
     if (hasId) entry.id = idOf(id) as string | number;
@@ -236,7 +228,7 @@ export class Feed {
 
   // Requests.
 
-  #request(entry: Mutable<FeedEntry>, params: Json, observation: Observation, observedAt: number): void {
+  #request(entry: Mutable<FeedEntry>, params: JsonObject, observation: Observation, observedAt: number): void {
     const { peer } = observation;
     entry.group =
       observation.group ?? this.#groupOf(params) ?? this.#surroundingGroup(entry, observation) ?? `g${entry.number}`;
@@ -271,7 +263,7 @@ export class Feed {
   }
 
   /** A retry carries the `requestState` of the request before it; messages about a task name the task. */
-  #groupOf(params: Json): string | undefined {
+  #groupOf(params: JsonObject): string | undefined {
     const { requestState, taskId } = params;
     if (typeof requestState === 'string') return this.#states.get(stateKey(requestState));
     if (typeof taskId !== 'string') return undefined;
@@ -289,7 +281,7 @@ export class Feed {
     return observation.peer.requestsIn.only(observation.exchange)?.entry.group;
   }
 
-  #describePeer(entry: FeedEntry, params: Json, peer: FeedPeer): void {
+  #describePeer(entry: FeedEntry, params: JsonObject, peer: FeedPeer): void {
     // On the other side of a gateway the client is the gateway, and the peer is a server.
     const isClient = entry.side === 'client';
     if (entry.method === 'initialize') {
@@ -306,7 +298,7 @@ export class Feed {
 
   // Notifications.
 
-  #notification(entry: Mutable<FeedEntry>, params: Json, observation: Observation): void {
+  #notification(entry: Mutable<FeedEntry>, params: JsonObject, observation: Observation): void {
     const task = this.#groupOf({ taskId: params['taskId'] });
     if (task !== undefined) entry.group = task;
     const { method } = entry;
@@ -332,7 +324,7 @@ export class Feed {
 
   // Responses.
 
-  #response(entry: Mutable<FeedEntry>, message: Json, observation: Observation, observedAt: number): void {
+  #response(entry: Mutable<FeedEntry>, message: JsonObject, observation: Observation, observedAt: number): void {
     const { result, error } = message;
     const asked = opposite(entry.direction);
     const { among, exchange } = openRequests(observation, asked);
@@ -355,7 +347,7 @@ export class Feed {
     if (asked === 'in') this.rates.add(entry.durationMs, !successes.has(entry.outcome));
   }
 
-  #rememberGroup(result: Json, group: string | undefined): void {
+  #rememberGroup(result: JsonObject, group: string | undefined): void {
     if (group === undefined) return;
     const { requestState, task, taskId } = result;
     if (typeof requestState === 'string') this.#states.set(stateKey(requestState), group);

@@ -1,13 +1,12 @@
 // What the feed reads from a message: its name, its id, how it ended.
 
 import { isObject } from '../protocol/json-rpc.ts';
+import type { JsonObject } from '../protocol/model.ts';
 import type { FeedEntry } from './api.ts';
 import { firstChars, lastChars } from './first-chars.ts';
 
 /** Longer names and ids are cut: stops them from filling the memory. */
 export const maxNameChars = 300;
-
-export type Json = { readonly [key: string]: unknown };
 
 /** Outcomes that are not failures of a server. */
 export const successes: ReadonlySet<string> = new Set(['ok', 'input-required', 'unsupported']);
@@ -21,14 +20,14 @@ const internalError = -32603;
 export const isUnsupported = ({ outcome, code }: FeedEntry): boolean =>
   outcome === 'rejected' && code !== internalError;
 
-export function outcomeOf({ result, error }: Json): string {
+export function outcomeOf({ result, error }: JsonObject): string {
   if (error !== undefined) return 'rejected';
   if (!isObject(result)) return 'ok';
   if (result['isError'] === true) return 'failed';
   return result['resultType'] === 'input_required' ? 'input-required' : 'ok';
 }
 
-export function nameOf(params: Json): string | undefined {
+export function nameOf(params: JsonObject): string | undefined {
   const { name, uri, taskId, ref } = params;
   const found = name ?? uri ?? taskId ?? (isObject(ref) ? (ref['name'] ?? ref['uri']) : undefined);
   return typeof found === 'string' ? firstChars(found, maxNameChars) : undefined;

@@ -1,5 +1,6 @@
 // The routes of the console: the page's files, and the JSON below `api/` (api.ts). Every API route checks access first.
 
+import type { JsonObject } from '../protocol/model.ts';
 import type { Access } from './access.ts';
 import type {
   AppCallRequest,
@@ -30,7 +31,7 @@ export interface ConsoleEvent {
   readonly user: string;
   /** `view`, or the route. */
   readonly action: string;
-  readonly details?: { readonly [key: string]: unknown };
+  readonly details?: JsonObject;
 }
 
 export interface RoutesOptions {

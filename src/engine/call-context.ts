@@ -8,6 +8,7 @@ import {
   type ElicitResult,
   type Implementation,
   type Json,
+  type JsonObject,
   type LogLevel,
   logLevels,
   type Meta,
@@ -80,7 +81,7 @@ export class CallContext implements Context {
     const text = notificationText('notifications/elicitation/complete', { elicitationId: id });
     return (!settled && this.#call.push(text)) || channel.sessionClient?.elicitationCompleted(id) === true;
   }
-  notify(method: string, params: { readonly [key: string]: unknown }): boolean {
+  notify(method: string, params: JsonObject): boolean {
     const { settled, channel } = this.#call;
     if (!settled && this.#call.push(notificationText(method, params))) return true;
     return channel.sessionClient?.notify(method, params) === true;

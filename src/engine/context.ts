@@ -7,6 +7,7 @@ import type {
   ElicitResult,
   Implementation,
   Json,
+  JsonObject,
   LogLevel,
   Meta,
   Root,
@@ -46,7 +47,7 @@ export interface SessionClient {
   /** See `Context.elicitationCompleted`. */
   elicitationCompleted(id: string): boolean;
   /** Sends a notification of an extension. False when it cannot be delivered. */
-  notify(method: string, params: { readonly [key: string]: unknown }): boolean;
+  notify(method: string, params: JsonObject): boolean;
 }
 
 /**
@@ -136,7 +137,7 @@ export interface Context {
    */
   elicitationCompleted(id: string): boolean;
   /** Sends a notification of an extension: about this call, or after it to the session. False when it cannot be delivered. */
-  notify(method: string, params: { readonly [key: string]: unknown }): boolean;
+  notify(method: string, params: JsonObject): boolean;
   readonly requestId: string | number;
   /** The client repeats the request, with input responses or a state of an earlier run. */
   readonly isRetry: boolean;

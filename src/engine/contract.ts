@@ -13,6 +13,7 @@ import type {
   CacheHint,
   Capabilities,
   Implementation,
+  JsonObject,
   LogLevel,
   Meta,
   RequestId,
@@ -141,11 +142,7 @@ export interface LoadedTasks {
    */
   admit(call: Call, entry: ToolEntry): ToolResult | undefined;
   /** Runs a tool for clients without tasks. */
-  callFacade(
-    tool: 'task_status' | 'task_answer' | 'task_cancel',
-    call: Call,
-    args: { readonly [name: string]: unknown },
-  ): Promise<ToolResult>;
+  callFacade(tool: 'task_status' | 'task_answer' | 'task_cancel', call: Call, args: JsonObject): Promise<ToolResult>;
   /** A response to a request that no channel waits for: perhaps to an input request of a task. */
   respond(response: JsonRpcResponse, peer: Peer): void;
   /** Something may have changed in what can be sent to the sessions of a channel. */

@@ -3,7 +3,7 @@
 
 import type { WireError } from '../protocol/errors.ts';
 import type { EndedSession, Peer, Principal } from '../protocol/exchange.ts';
-import type { Capabilities, Implementation, LogLevel } from '../protocol/model.ts';
+import type { Capabilities, Implementation, JsonObject, LogLevel } from '../protocol/model.ts';
 import type { NotifiedClient } from './audience.ts';
 import type { Caller } from './caller.ts';
 import type { Context, SessionView } from './context.ts';
@@ -29,7 +29,7 @@ export interface RequestInfo {
   /** The server behind a gateway that the tool belongs to. */
   readonly upstream?: string | undefined;
   /** Params as received, before validation. */
-  readonly params: { readonly [key: string]: unknown };
+  readonly params: JsonObject;
   readonly peer: Peer;
   /** The session it belongs to; undefined for a stateless request. */
   readonly session: Context['session'];
@@ -68,7 +68,7 @@ export interface Middleware {
  * Undefined: the call stays as it is. Throws a `WireError` to reject it.
  */
 export type CallRedirect = (
-  params: { readonly [key: string]: unknown },
+  params: JsonObject,
   caller: Caller,
 ) => { readonly name: string; readonly arguments?: unknown } | undefined;
 
@@ -104,7 +104,7 @@ export interface SentRequest {
   readonly method: string;
   readonly call: RequestInfo;
   /** Adds members to the `_meta` of the request, such as a trace context. It replaces nothing. */
-  addMeta(members: { readonly [key: string]: unknown }): void;
+  addMeta(members: JsonObject): void;
   /** Called once when there is a response, or the request has failed or was cancelled: then with the reason. */
   onEnd(listener: (error: Error | undefined) => void): void;
 }
@@ -174,9 +174,9 @@ export interface Observer {
 /** Serves what neither the protocol nor `server.method` defines: extensions that are implemented elsewhere. */
 export interface OtherMethods {
   /** Returns the result object. Throws `wireErrors.methodNotFound` for what it does not know. */
-  request(method: string, params: { readonly [key: string]: unknown }, ctx: Context): unknown;
+  request(method: string, params: JsonObject, ctx: Context): unknown;
   /** A notification of a session. */
-  notified(method: string, params: { readonly [key: string]: unknown }, peer: Peer, session: SessionView): void;
+  notified(method: string, params: JsonObject, peer: Peer, session: SessionView): void;
 }
 
 /** Follows resources elsewhere for as long as clients of this server follow them. */

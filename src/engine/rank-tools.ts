@@ -2,6 +2,7 @@
 // thousands, a search runs in slices.
 
 import { lazyPattern } from '../protocol/lazy-pattern.ts';
+import type { JsonObject } from '../protocol/model.ts';
 import { inSlices } from '../protocol/slices.ts';
 
 /** What is known about a tool. */
@@ -10,7 +11,7 @@ export interface Candidate {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly category: string;
-  readonly inputSchema: Readonly<Record<string, unknown>>;
+  readonly inputSchema: JsonObject;
 }
 
 const weights = { name: 10, nameStart: 6, namePart: 4, category: 3, title: 3, description: 2, argument: 1 } as const;

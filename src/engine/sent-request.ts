@@ -1,12 +1,13 @@
 // A request of this server to a client, as observers see it.
 
+import type { JsonObject } from '../protocol/model.ts';
 import type { RequestInfo, SentRequest } from './ports.ts';
 
 export class ObservedRequest implements SentRequest {
   readonly id: string;
   readonly method: string;
   readonly call: RequestInfo;
-  #meta: { readonly [key: string]: unknown } | undefined;
+  #meta: JsonObject | undefined;
   readonly #listeners: ((error: Error | undefined) => void)[] = [];
 
   constructor(id: string, method: string, call: RequestInfo) {
@@ -15,7 +16,7 @@ export class ObservedRequest implements SentRequest {
     this.call = call;
   }
 
-  addMeta(members: { readonly [key: string]: unknown }): void {
+  addMeta(members: JsonObject): void {
     this.#meta = { ...this.#meta, ...members };
   }
 

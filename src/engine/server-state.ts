@@ -5,7 +5,7 @@ import { WireError, wireErrors } from '../protocol/errors.ts';
 import type { Params } from '../protocol/json-rpc.ts';
 import type { Logger } from '../protocol/logger.ts';
 import { MarkBudget } from '../protocol/mark-budget.ts';
-import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
+import type { CacheHint, Capabilities, Implementation, JsonObject } from '../protocol/model.ts';
 import type { Monitor } from '../protocol/monitor.ts';
 import { type ChangeNotification, type Codec, ServerRevisions } from '../protocol/revisions/index.ts';
 import type { Rules } from '../protocol/rules.ts';
@@ -360,6 +360,6 @@ function customFeature(run: Feature['run']): Feature {
   return {
     duration: 'handler',
     run,
-    encode: (result, { codec }) => codec.custom((result ?? {}) as { readonly [key: string]: unknown }),
+    encode: (result, { codec }) => codec.custom((result ?? {}) as JsonObject),
   };
 }

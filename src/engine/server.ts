@@ -17,7 +17,7 @@ import type {
 } from '../protocol/exchange.ts';
 import type { Logger } from '../protocol/logger.ts';
 import { methods } from '../protocol/methods.ts';
-import type { CacheHint } from '../protocol/model.ts';
+import type { CacheHint, JsonObject } from '../protocol/model.ts';
 import type { Monitor } from '../protocol/monitor.ts';
 import type { Sealing } from '../protocol/seal-key.ts';
 import type { SchemaInput } from '../schema/index.ts';
@@ -180,7 +180,7 @@ export class Server implements SessionHost {
    * Adds a method of your own, on every revision. The handler gets the raw params and returns the result object. Methods
    * of the protocol cannot be replaced; wrap them with `around`.
    */
-  method(name: string, handler: (params: { readonly [key: string]: unknown }, ctx: Context) => unknown): Registration {
+  method(name: string, handler: (params: JsonObject, ctx: Context) => unknown): Registration {
     return { remove: this.#state.addMethod(name, handler) };
   }
 

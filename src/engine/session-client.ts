@@ -2,6 +2,7 @@
 
 import type { Ability } from '../protocol/abilities.ts';
 import { notificationText } from '../protocol/json-rpc.ts';
+import type { JsonObject } from '../protocol/model.ts';
 import { supports } from './client-support.ts';
 import type { SessionClient } from './context.ts';
 import type { InputRequest } from './input-requests/input-request.ts';
@@ -45,7 +46,7 @@ export class ChannelSessionClient implements SessionClient {
     return this.notify('notifications/elicitation/complete', { elicitationId: id });
   }
 
-  notify(method: string, params: { readonly [key: string]: unknown }): boolean {
+  notify(method: string, params: JsonObject): boolean {
     return this.isReachable && this.#channel.pushUnrelated(notificationText(method, params));
   }
 }

@@ -1,7 +1,7 @@
 // The interfaces between the parts of the gateway: the lists of a server, where they are kept, and how they are checked
 // before they are shown. Only types.
 
-import type { CacheHint, Prompt, Resource, ResourceTemplate, Tool } from '../protocol/model.ts';
+import type { CacheHint, JsonObject, Prompt, Resource, ResourceTemplate, Tool } from '../protocol/model.ts';
 import type { UpstreamConfig } from './config/gateway-config.ts';
 
 /** Everything that a server lists, all pages. */
@@ -13,7 +13,7 @@ export interface UpstreamLists {
   /** From the response to `initialize` or `server/discover`. */
   readonly instructions?: string | undefined;
   /** Its capabilities: what can be declared to clients. */
-  readonly capabilities?: Readonly<Record<string, unknown>> | undefined;
+  readonly capabilities?: JsonObject | undefined;
   /** How long all of them may be cached, where the revision has that. */
   readonly cache?: CacheHint | undefined;
   /** The protocol revision that was used. */

@@ -1,7 +1,7 @@
 // JSON-RPC 2.0 as all revisions share it: classifying messages, ids, and building response texts.
 
 import { errorRows, type WireError, wireErrors } from './errors.ts';
-import type { RequestId } from './model.ts';
+import type { JsonObject, RequestId } from './model.ts';
 
 export interface JsonRpcRequest {
   readonly jsonrpc: '2.0';
@@ -19,7 +19,7 @@ export interface JsonRpcNotification {
 export interface JsonRpcResponse {
   readonly jsonrpc: '2.0';
   readonly id: RequestId;
-  readonly result?: { readonly [key: string]: unknown };
+  readonly result?: JsonObject;
   readonly error?: JsonRpcErrorObject;
 }
 
@@ -30,7 +30,7 @@ export interface JsonRpcErrorObject {
 }
 
 /** Parameters as they arrive: an object with unchecked members. */
-export type Params = { readonly [key: string]: unknown };
+export type Params = JsonObject;
 
 /** Limits on one message, on every transport. */
 export interface MessageLimits {
@@ -48,7 +48,7 @@ export const defaultMessageLimits = {
   maxValues: 200_000,
 } as const satisfies MessageLimits;
 
-export function isObject(value: unknown): value is { readonly [key: string]: unknown } {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -1,8 +1,10 @@
 // The interface of the logger: engine, transports and packs write to it, the process decides where it goes. The
 // implementation that writes to stderr is elsewhere. Not the log messages MCP sends to clients.
 
+import type { JsonObject } from './model.ts';
+
 /** Data logged with a message. The logger redacts secrets by key before it writes. */
-export type LogFields = Readonly<Record<string, unknown>>;
+export type LogFields = JsonObject;
 
 /** Where a server reports to its operator. No method throws or blocks, whatever it is given. */
 export interface Logger {

@@ -4,8 +4,11 @@
 /** Any value JSON can carry. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
+/** A JSON object whose members have not been checked. */
+export type JsonObject = { readonly [key: string]: unknown };
+
 /** The `_meta` object of a message, item or content block. */
-export type Meta = { readonly [key: string]: unknown };
+export type Meta = JsonObject;
 
 export type RequestId = string | number;
 export type ProgressToken = string | number;
@@ -88,7 +91,7 @@ export interface ToolUseContent {
   readonly type: 'tool_use';
   readonly id: string;
   readonly name: string;
-  readonly input: { readonly [key: string]: unknown };
+  readonly input: JsonObject;
   readonly _meta?: Meta;
 }
 
@@ -122,8 +125,8 @@ interface Named {
 
 /** A tool as clients see it. */
 export interface Tool extends Named {
-  readonly inputSchema: { readonly [key: string]: unknown };
-  readonly outputSchema?: { readonly [key: string]: unknown };
+  readonly inputSchema: JsonObject;
+  readonly outputSchema?: JsonObject;
   readonly annotations?: ToolAnnotations;
   /** Whether a call may, or must, be a task; only on revisions where the client requests them. Default: it may not. */
   readonly execution?: { readonly taskSupport?: 'forbidden' | 'optional' | 'required' };
@@ -221,7 +224,7 @@ export interface SamplingParams {
   readonly includeContext?: 'none' | 'thisServer' | 'allServers';
   readonly temperature?: number;
   readonly stopSequences?: readonly string[];
-  readonly metadata?: { readonly [key: string]: unknown };
+  readonly metadata?: JsonObject;
   readonly tools?: readonly Tool[];
   readonly toolChoice?: { readonly mode?: 'auto' | 'required' | 'none' };
 }
@@ -239,11 +242,11 @@ export type ElicitAction = 'accept' | 'decline' | 'cancel';
 /** The client's response to an elicitation; `content` comes with an accepted form. */
 export interface ElicitResult {
   readonly action: ElicitAction;
-  readonly content?: { readonly [key: string]: unknown };
+  readonly content?: JsonObject;
 }
 
 /** Capabilities are open records: unknown keys are preserved. */
-export type Capabilities = { readonly [key: string]: unknown };
+export type Capabilities = JsonObject;
 
 /** The W3C trace context a request carried. */
 export interface TraceContext {

@@ -14,10 +14,11 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
+import type { JsonObject } from '../protocol/model.ts';
 import { boundaries, names } from './names.ts';
 import type { Attributes } from './request-attributes.ts';
 
-type Carrier = { readonly [key: string]: unknown };
+type Carrier = JsonObject;
 
 const scope = 'mooring';
 

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { posix, win32 } from 'node:path';
 import { isObject } from '../../protocol/json-rpc.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import type { Platform } from '../config/folders.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -27,7 +28,7 @@ export interface ClientRow {
   /** Another name of the same file, used if only that one exists. */
   otherFile?(scope: Scope, at: Platform, folder: string): string | undefined;
   /** The entry in the format of this client. */
-  encodeEntry(server: ClientConfigEntry): Readonly<Record<string, unknown>>;
+  encodeEntry(server: ClientConfigEntry): JsonObject;
   /** What the user has to do before the client loads the entry. */
   readonly afterwards: string;
 }
@@ -43,7 +44,7 @@ function appFolder(at: Platform): string {
 }
 
 /** Omits empty fields. */
-function withoutEmpty(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function withoutEmpty(fields: JsonObject): JsonObject {
   const kept = Object.entries(fields).filter(([, value]) => {
     if (value === undefined) return false;
     return typeof value !== 'object' || value === null || Array.isArray(value) || Object.keys(value).length > 0;
@@ -53,7 +54,7 @@ function withoutEmpty(fields: Readonly<Record<string, unknown>>): Readonly<Recor
 
 const clineSettings = ['saoudrizwan.claude-dev', 'settings', 'cline_mcp_settings.json'];
 
-function clineEntry(server: ClientConfigEntry): Readonly<Record<string, unknown>> {
+function clineEntry(server: ClientConfigEntry): JsonObject {
   return 'url' in server ? withoutEmpty({ type: 'streamableHttp', ...server }) : withoutEmpty(server);
 }
 

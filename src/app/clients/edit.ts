@@ -17,6 +17,7 @@ import {
 import { dirname } from 'node:path';
 import { reasonText } from '../../protocol/errno-text.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import { makeFolder } from '../make-folder.ts';
 import { dataOf, JsoncError, parseJsonc, positionOf } from '../text/jsonc.ts';
 import { memberAt, NotAnObject, removeMember, setMember } from '../text/jsonc-edit.ts';
@@ -27,7 +28,7 @@ import type { ClientRow } from './clients.ts';
 
 export type EntryChange = 'created' | 'added' | 'changed' | 'removed' | 'unchanged';
 
-type Entry = Readonly<Record<string, unknown>>;
+type Entry = JsonObject;
 
 export interface Edited {
   readonly change: EntryChange;

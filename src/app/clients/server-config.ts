@@ -4,13 +4,12 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { extname } from 'node:path';
 import { reasonText } from '../../protocol/errno-text.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import { offsetOf } from '../config/issues.ts';
 import { dataOf, JsoncError, type JsonNode, nodeAt, parseJsonc, positionOf } from '../text/jsonc.ts';
 import { hasServers } from './clients.ts';
 
 export { decodeEntry, isDisabled } from '../../gateway/config/server-entry.ts';
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A server as written in a file. */
 export interface WrittenServer {

@@ -4,6 +4,7 @@ import type { ServerEntry } from '../../client/index.ts';
 import { secretOf } from '../../gateway/config/entry-values.ts';
 import { decodeClientEntry } from '../../gateway/config/server-entry.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import { clients } from '../clients/clients.ts';
 import { clientOfFile } from '../clients/configured.ts';
 import {
@@ -229,7 +230,7 @@ function missingValue({ kind, variable, why }: EntryProblem, line: string): Repo
 
 function checkValues(
   name: string,
-  written: Readonly<Record<string, unknown>>,
+  written: JsonObject,
   client: string | undefined,
   wrong: (detail: string, remedy: string) => void,
 ): void {

@@ -5,6 +5,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { JsonObject } from '../../protocol/model.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** A request longer than this is not one of ours. */
@@ -14,7 +15,7 @@ const responseMs = 60_000;
 /** Longer paths of sockets are not possible on macOS. */
 const maxPathChars = 100;
 
-export type ControlHandler = (params: Readonly<Record<string, unknown>>) => unknown;
+export type ControlHandler = (params: JsonObject) => unknown;
 
 export interface ControlSocket {
   readonly path: string;
@@ -150,7 +151,7 @@ export class GatewaySilent extends Error {
 export function askGateway(
   path: string,
   method: string,
-  params: Readonly<Record<string, unknown>> = {},
+  params: JsonObject = {},
   timeoutMs = responseMs,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {

@@ -10,6 +10,7 @@ import { createGateway, type Gateway, type ServedAs } from '../../gateway/index.
 import type { ExposedView } from '../../gateway/names/index.ts';
 import { PinFileError, Pins } from '../../gateway/pins/index.ts';
 import type { Logger } from '../../protocol/logger.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import type { PartStatus } from '../../protocol/monitor.ts';
 import { version } from '../../protocol/version.ts';
 import type { AuditLog } from '../../security/audit/index.ts';
@@ -235,7 +236,7 @@ function controlHandlers(
   watch: ConfigWatch,
   { startedAt, url, files }: Pick<GatewayInfo, 'startedAt' | 'url' | 'files'>,
 ) {
-  const nameOf = ({ server }: Readonly<Record<string, unknown>>): string => {
+  const nameOf = ({ server }: JsonObject): string => {
     if (typeof server !== 'string') throw new Error('a server is missing');
     return server;
   };
@@ -245,10 +246,9 @@ function controlHandlers(
       problem: watch.problem,
     }),
     status: () => gateway.status(),
-    tools: ({ view }: Readonly<Record<string, unknown>>) =>
-      toolsOf(gateway, typeof view !== 'string' || view === '' ? main : { view }),
-    restart: (params: Readonly<Record<string, unknown>>) => gateway.restart(nameOf(params)),
-    recheck: (params: Readonly<Record<string, unknown>>) => gateway.recheckPins(nameOf(params)),
+    tools: ({ view }: JsonObject) => toolsOf(gateway, typeof view !== 'string' || view === '' ? main : { view }),
+    restart: (params: JsonObject) => gateway.restart(nameOf(params)),
+    recheck: (params: JsonObject) => gateway.recheckPins(nameOf(params)),
     reload: () => watch.reload(),
   };
 }

@@ -8,6 +8,7 @@ import { headerKeys, valueIssues } from '../../gateway/config/entry-values.ts';
 import { filterOfClient, inheritedOfClient, timeoutOfClient } from '../../gateway/config/other-keys.ts';
 import { decodeClientEntry, decodeEntry } from '../../gateway/config/server-entry.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import { formatIssues, type Issue } from '../../schema/index.ts';
 import { type ClientRow, clientFile, clients, type Scope } from '../clients/clients.ts';
 import { type Edited, replaceEntries } from '../clients/edit.ts';
@@ -35,7 +36,7 @@ import { secretsIn, withSecrets } from './secrets.ts';
 export interface ImportedServers {
   readonly client: string;
   readonly file: string;
-  readonly servers: Readonly<Record<string, unknown>>;
+  readonly servers: JsonObject;
   /** Where they are in the file: usually one place. */
   readonly sections: readonly (readonly string[])[];
   /** Definitions of the inputs that the servers need, as VS Code writes them. */

@@ -13,6 +13,7 @@ import type { ConfigNote, WrittenUpstream } from '../../gateway/config/decode-up
 import { valueIssues } from '../../gateway/config/entry-values.ts';
 import { decodeClientEntry } from '../../gateway/config/server-entry.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import { formatIssues } from '../../schema/index.ts';
 import { clientOfFile } from '../clients/configured.ts';
 import {
@@ -138,7 +139,7 @@ export async function readServer(file: string, name: string, inputs: Inputs): Pr
 
 interface OpenedFile {
   readonly content: Extract<ConfigContent, { readonly ok: true }>;
-  readonly data: Readonly<Record<string, unknown>>;
+  readonly data: JsonObject;
   readonly place: Place;
   /** The servers for this folder, and those of them that a program other than the client can start. */
   readonly found: readonly WrittenServer[];

@@ -2,6 +2,7 @@
 
 import { headerKeys, secretOf, variableKeys } from '../../gateway/config/entry-values.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import type { FoundInput } from './inputs.ts';
 
 /** A secret that was not found. */
@@ -51,7 +52,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
 
 function replaceAt(value: unknown, [key, ...rest]: readonly string[], text: string): unknown {
   if (key === undefined) return text;
-  const object = value as Readonly<Record<string, unknown>>;
+  const object = value as JsonObject;
   return Object.fromEntries(
     Object.entries(object).map(([name, each]) => [name, name === key ? replaceAt(each, rest, text) : each]),
   );

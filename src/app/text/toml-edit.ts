@@ -2,9 +2,10 @@
 // keys is rewritten as a table of its own.
 
 import { isDeepStrictEqual } from 'node:util';
+import type { JsonObject } from '../../protocol/model.ts';
 import { parseToml, type TomlStatement, tomlData, tomlKey, tomlString } from './toml.ts';
 
-type Table = Readonly<Record<string, unknown>>;
+type Table = JsonObject;
 
 /** A table in a form that cannot be edited safely: an array of tables, for example. */
 export class TomlShape extends Error {}

@@ -5,6 +5,7 @@
 // which TOML 1.0 does not allow, so that the client could no longer read its own file.
 
 import { type AST, getStaticTOMLValue, ParseError, parseTOML } from 'toml-eslint-parser';
+import type { JsonObject } from '../../protocol/model.ts';
 
 /** A header or a pair, with the whole path of what it defines. */
 export interface TomlStatement {
@@ -59,7 +60,7 @@ export function tomlOffset(text: string, path: readonly (string | number)[]): nu
 }
 
 /** The whole text as plain data. Throws `TomlError`. */
-export function tomlData(text: string): Readonly<Record<string, unknown>> {
+export function tomlData(text: string): JsonObject {
   return getStaticTOMLValue(parse(text.replace(/^\ufeff/, ' '))) as Record<string, unknown>;
 }
 

@@ -2,6 +2,7 @@
 // fetched without credentials and may follow a few redirects; a request with credentials never does.
 
 import { isObject } from '../../protocol/json-rpc.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
 import { ProxyError } from '../../transports/proxy/environment.ts';
 import { fetchThroughProxy } from '../transports/proxy-fetch.ts';
@@ -27,9 +28,7 @@ export interface AuthHttp {
 }
 
 /** A fetched document, or that there is none. */
-export type FetchedDocument =
-  | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
-  | { readonly ok: false };
+export type FetchedDocument = { readonly ok: true; readonly value: JsonObject } | { readonly ok: false };
 
 /** Limits of these requests. */
 export interface AuthHttpOptions extends UrlGuardOptions {

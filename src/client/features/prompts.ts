@@ -1,10 +1,10 @@
 // Prompts: listing and getting them.
 
 import { methods } from '../../protocol/methods.ts';
-import type { Prompt, PromptResult } from '../../protocol/model.ts';
+import type { JsonObject, Prompt, PromptResult } from '../../protocol/model.ts';
 import { clientErrors } from '../errors.ts';
 import type { CallOptions } from '../options.ts';
-import { type JsonObject, OutgoingCall } from '../outgoing-call.ts';
+import { OutgoingCall } from '../outgoing-call.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
 import { ListReader } from './lists.ts';
 

@@ -2,10 +2,10 @@
 
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
-import type { ReadResult, Resource, ResourceTemplate } from '../../protocol/model.ts';
+import type { JsonObject, ReadResult, Resource, ResourceTemplate } from '../../protocol/model.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import type { ReadOptions } from '../options.ts';
-import { type JsonObject, OutgoingCall } from '../outgoing-call.ts';
+import { OutgoingCall } from '../outgoing-call.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
 import { ListReader } from './lists.ts';
 

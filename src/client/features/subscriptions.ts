@@ -3,6 +3,7 @@
 
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import type { ListenFilter } from '../../protocol/revisions/client-revisions.ts';
 import { pause } from '../../protocol/wait.ts';
 import { unlessAborted } from '../abort-signals.ts';
@@ -10,7 +11,7 @@ import type { ClientConnection } from '../connection.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import { KeyedMutex } from '../keyed-mutex.ts';
 import type { CallOptions } from '../options.ts';
-import { type JsonObject, OutgoingCall } from '../outgoing-call.ts';
+import { OutgoingCall } from '../outgoing-call.ts';
 import { pauseMs, transience } from '../retry.ts';
 import { type Change, ChangeQueue } from './changes.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';

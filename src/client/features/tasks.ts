@@ -1,11 +1,12 @@
 // Tasks: calls that go on without the request that started them. What follows them is in ../tasks/ and is loaded with
 // the first task, so that other clients do not pay for it.
 
+import type { JsonObject } from '../../protocol/model.ts';
 import type { TaskState } from '../../protocol/task.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import type { InputResponder } from '../input-requests.ts';
 import type { CallOptions, StartTaskOptions, ToolCallOptions } from '../options.ts';
-import type { JsonObject, OutgoingCall } from '../outgoing-call.ts';
+import type { OutgoingCall } from '../outgoing-call.ts';
 import type { TaskHandle } from '../task-handle.ts';
 import type { TaskTracker } from '../tasks/task-tracker.ts';
 import type { FeatureContext } from './feature-context.ts';

@@ -3,12 +3,12 @@
 
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
-import type { Tool, ToolResult } from '../../protocol/model.ts';
+import type { JsonObject, Tool, ToolResult } from '../../protocol/model.ts';
 import { type HeaderParam, headerParams } from '../../protocol/revisions/index.ts';
 import { compileSchema, formatIssues, SchemaError, type Validation, type Validator } from '../../schema/index.ts';
 import { clientErrors } from '../errors.ts';
 import type { ReadOptions, StartTaskOptions, ToolCallOptions } from '../options.ts';
-import { type JsonObject, OutgoingCall } from '../outgoing-call.ts';
+import { OutgoingCall } from '../outgoing-call.ts';
 import { type FeatureContext, requestsTasks, requireOffered } from './feature-context.ts';
 import { ListReader, type Page } from './lists.ts';
 

@@ -1,14 +1,13 @@
 // One task that a client follows: polls it, listens for changes, handles its input requests and returns its result, in
 // both dialects.
 
-import type { ToolResult } from '../../protocol/model.ts';
+import type { JsonObject, ToolResult } from '../../protocol/model.ts';
 import type { DecodedTask } from '../../protocol/revisions/client-tasks.ts';
 import { hasEnded, type TaskStatus } from '../../protocol/task.ts';
 import { unlessAborted } from '../abort-signals.ts';
 import { clientErrors } from '../errors.ts';
 import type { FeatureContext } from '../features/feature-context.ts';
 import type { InputResponder } from '../input-requests.ts';
-import type { JsonObject } from '../outgoing-call.ts';
 import type { TaskHandle, TaskInfo } from '../task-handle.ts';
 import { maxPollMs, pollPauseMs } from './poll-interval.ts';
 import { TaskInputs } from './task-inputs.ts';

@@ -1,11 +1,11 @@
 // Input requests that are part of a task (2026-07-28): each is handled once, and its response is sent as soon as it is
 // there.
 
+import type { JsonObject } from '../../protocol/model.ts';
 import type { ClientCodec, WireInputRequest } from '../../protocol/revisions/client-revisions.ts';
 import { clientErrors } from '../errors.ts';
 import type { InputResponder } from '../input-requests.ts';
 import { explainInputFailure } from '../input-required.ts';
-import type { JsonObject } from '../outgoing-call.ts';
 
 /** Stops a task that never stops asking for input, and a state with more dialogs than a user could answer. */
 const maxInputs = 256;

@@ -3,6 +3,7 @@
 import type { CancelSignal } from '../../protocol/cancellation.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { type MethodRow, methods } from '../../protocol/methods.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import type { ClientCodec, TaskDialect } from '../../protocol/revisions/client-revisions.ts';
 import {
   type DecodedTask,
@@ -17,7 +18,7 @@ import { ClientError, type ClientErrorCode, clientErrors } from '../errors.ts';
 import type { FeatureContext } from '../features/feature-context.ts';
 import type { Page } from '../features/lists.ts';
 import type { CallOptions } from '../options.ts';
-import { type JsonObject, OutgoingCall } from '../outgoing-call.ts';
+import { OutgoingCall } from '../outgoing-call.ts';
 import { pauseMs, transience } from '../retry.ts';
 
 /** Pauses while the server cannot be reached. */

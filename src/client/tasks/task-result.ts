@@ -1,9 +1,9 @@
 // The result of a task that is requested by `tasks/result` (2025-11-25). The server may send the input requests of the task
 // with that request, so it is kept open while the task waits for input.
 
+import type { JsonObject } from '../../protocol/model.ts';
 import type { TaskState } from '../../protocol/task.ts';
 import { ClientError, clientErrors } from '../errors.ts';
-import type { JsonObject } from '../outgoing-call.ts';
 import type { TaskPause } from './task-pause.ts';
 import type { TaskRequests } from './task-requests.ts';
 

@@ -3,9 +3,10 @@
 
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import { clientErrors } from '../errors.ts';
 import type { FeatureContext } from '../features/feature-context.ts';
-import { type JsonObject, OutgoingCall } from '../outgoing-call.ts';
+import { OutgoingCall } from '../outgoing-call.ts';
 
 /**
  * Resolves when the server has agreed to send notifications about the task; `over` then resolves when it does not any

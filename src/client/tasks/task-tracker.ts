@@ -1,13 +1,13 @@
 // The tasks that one client follows: creates their handles, passes notifications to them, lists what the server has.
 
 import { isObject } from '../../protocol/json-rpc.ts';
-import type { ToolResult } from '../../protocol/model.ts';
+import type { JsonObject, ToolResult } from '../../protocol/model.ts';
 import type { TaskState } from '../../protocol/task.ts';
 import { clientErrors } from '../errors.ts';
 import type { FeatureContext } from '../features/feature-context.ts';
 import type { InputResponder } from '../input-requests.ts';
 import type { CallOptions } from '../options.ts';
-import type { JsonObject, OutgoingCall } from '../outgoing-call.ts';
+import type { OutgoingCall } from '../outgoing-call.ts';
 import type { TaskHandle } from '../task-handle.ts';
 import { ActiveTask, type TaskSharing } from './active-task.ts';
 import { ImmediateResult } from './immediate-result.ts';

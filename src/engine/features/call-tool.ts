@@ -2,7 +2,7 @@
 
 import { declares, requiredCapabilities } from '../../protocol/abilities.ts';
 import { wireErrors } from '../../protocol/errors.ts';
-import type { ToolResult } from '../../protocol/model.ts';
+import type { JsonObject, ToolResult } from '../../protocol/model.ts';
 import { checkParamHeaders } from '../../protocol/revisions/index.ts';
 import { formatIssues, type Issue, type Validation } from '../../schema/index.ts';
 import type { ToolEntry } from '../catalog-entry.ts';
@@ -36,7 +36,7 @@ export const callTool: Feature<ToolResult> = {
 
 /** Checks everything that can be wrong with a call before its arguments are validated and its handler runs. */
 function prepare(call: Call, entry: ToolEntry): ToolResult | Promise<ToolResult> {
-  const given = call.params['arguments'] as { readonly [key: string]: unknown } | undefined;
+  const given = call.params['arguments'] as JsonObject | undefined;
   if (given === undefined && call.codec.rules.missingArguments === 'error') {
     return toolFailure(call, 'No arguments provided', 'missingArguments');
   }

@@ -5,6 +5,7 @@ import { callerKey } from '../../protocol/caller-budget.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import type { Principal } from '../../protocol/exchange.ts';
 import { metaKeys } from '../../protocol/meta.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import { type AnnouncedChange, type ChangeListener, type ListKind, listKinds } from '../changes.ts';
 import { supports } from '../client-support.ts';
 import { type Call, type Feature, stillOpen } from '../contract.ts';
@@ -87,7 +88,7 @@ function open(call: Call, filter: Filter): typeof stillOpen {
   const caller = callerKey(call.peer);
   const isCharged = filter.resourceSubscriptions !== undefined || filter.taskIds !== undefined;
   if (isCharged && server.subscriptionBudget.isFull(caller)) throw wireErrors.tooMuchKept();
-  if (!call.push(call.codec.acknowledged(call.id, filter as { readonly [key: string]: unknown }))) {
+  if (!call.push(call.codec.acknowledged(call.id, filter as JsonObject))) {
     throw call.outlet.full === true ? wireErrors.overloaded(1_000) : wireErrors.needsStream(call.method);
   }
   // Thousands of streams may be open, so each holds as little as possible: no signal, no promise, no params.

@@ -3,6 +3,7 @@
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import {
   encodeTask,
   encodeTaskList,
@@ -36,11 +37,7 @@ export function taskFeatures(tasks: Tasks): Readonly<Record<string, Feature>> {
     [methods.updateTask.name]: {
       async run(call) {
         const record = await tasks.find(call);
-        await tasks.answerInputs(
-          record,
-          call.params['inputResponses'] as { readonly [key: string]: unknown },
-          call.peer,
-        );
+        await tasks.answerInputs(record, call.params['inputResponses'] as JsonObject, call.peer);
         return call.codec.empty();
       },
       encode,

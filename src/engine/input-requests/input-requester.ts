@@ -2,6 +2,7 @@
 // a response already.
 
 import { type Ability, declares } from '../../protocol/abilities.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import { encodeForm, encodeSampling, encodeUrl } from '../../protocol/revisions/input-requests.ts';
 import { supports } from '../client-support.ts';
 import type { Call, KeyedInputRequest } from '../contract.ts';
@@ -70,7 +71,7 @@ export function encodeInputRequest(
   call: Pick<Call, 'codec' | 'capabilities'>,
   request: InputRequest,
   elicitationId: string,
-): { readonly [key: string]: unknown } {
+): JsonObject {
   const { dialect } = call.codec;
   if (request.kind === 'roots') return {};
   const encoded =

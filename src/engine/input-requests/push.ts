@@ -1,7 +1,7 @@
 // Input requests on handshake revisions: each is sent to the client as a request. The client responds while the handler
 // waits, or before it runs again.
 
-import type { Root } from '../../protocol/model.ts';
+import type { JsonObject, Root } from '../../protocol/model.ts';
 import type { Call, InputRequester, KeyedInputRequest, RecordedInput } from '../contract.ts';
 import type { InputRequest } from './input-request.ts';
 import { InputRequestError } from './input-request-error.ts';
@@ -112,6 +112,6 @@ export class PushInputRequester implements InputRequester {
   }
 }
 
-function notifiesOfChanges(capabilities: { readonly [key: string]: unknown }): boolean {
+function notifiesOfChanges(capabilities: JsonObject): boolean {
   return (capabilities['roots'] as { listChanged?: unknown } | undefined)?.listChanged === true;
 }

@@ -4,7 +4,7 @@
 
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
-import type { Json } from '../../protocol/model.ts';
+import type { Json, JsonObject } from '../../protocol/model.ts';
 import type { Call, InputRequester, KeyedInputRequest, RecordedInput } from '../contract.ts';
 import type { InputRequest } from './input-request.ts';
 import { cancelledInput, InputRequestError } from './input-request-error.ts';
@@ -28,7 +28,7 @@ const never = (): Promise<never> => new Promise(() => {});
 export class RetryInputRequester implements InputRequester {
   readonly #call: Call;
   #journal: Journal = emptyJournal();
-  #responses: { readonly [key: string]: unknown } = {};
+  #responses: JsonObject = {};
   readonly #pending = new Map<string, { readonly method: string; readonly params: object }>();
   #ordinal = 0;
   #running = 0;

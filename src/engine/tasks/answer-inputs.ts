@@ -4,7 +4,7 @@ import { wireErrors } from '../../protocol/errors.ts';
 import type { Peer } from '../../protocol/exchange.ts';
 import type { JsonRpcResponse } from '../../protocol/json-rpc.ts';
 import type { Logger } from '../../protocol/logger.ts';
-import type { Json } from '../../protocol/model.ts';
+import type { Json, JsonObject } from '../../protocol/model.ts';
 import { ownerOf } from './declared-tasks.ts';
 import type { TaskFollowers } from './task-followers.ts';
 import { errorResponse } from './task-inputs.ts';
@@ -20,7 +20,7 @@ interface AnsweredTasks {
   change(id: string, changes: readonly TaskChange[], peer?: Peer): Promise<TaskRecord | undefined>;
 }
 
-type Responses = { readonly [key: string]: unknown };
+type Responses = JsonObject;
 
 /** Stores responses. Those that nothing waits for are ignored. */
 export async function answerInputs(

@@ -1,7 +1,7 @@
 // Ordinary tools for clients without tasks: their definitions, and how the list of tools differs for such clients. Loaded at
 // start, so what the tools do is in facade.ts.
 
-import type { Tool, ToolResult } from '../../protocol/model.ts';
+import type { JsonObject, Tool, ToolResult } from '../../protocol/model.ts';
 import { declaresTasks, eitherSchema } from '../../protocol/revisions/index.ts';
 import { callOf } from '../call-context.ts';
 import type { Catalog } from '../catalog.ts';
@@ -29,7 +29,7 @@ function definitionOf(name: FacadeTool, more: Omit<ToolDefinition, 'run' | 'time
     // The server of the call: this tool may be mounted on another one.
     const tasks = await call.server.tasks?.load();
     if (tasks === undefined) throw new TypeError('This server has no tasks');
-    return tasks.callFacade(name, call, args as { readonly [name: string]: unknown });
+    return tasks.callFacade(name, call, args as JsonObject);
   };
   return { ...more, timeoutMs, run };
 }

@@ -4,7 +4,7 @@
 import type { Peer } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
-import type { Json, ToolResult } from '../../protocol/model.ts';
+import type { Json, JsonObject, ToolResult } from '../../protocol/model.ts';
 import { compileSchema, formatIssues, type SchemaInput } from '../../schema/index.ts';
 import type { ToolEntry } from '../catalog-entry.ts';
 import type { Call } from '../contract.ts';
@@ -13,7 +13,7 @@ import { isOpen } from './task-record.ts';
 import { accepts } from './task-routes.ts';
 import type { TaskInput, TaskRecord } from './task-store.ts';
 
-type Args = { readonly [name: string]: unknown };
+type Args = JsonObject;
 
 /** The part of a server's tasks that these tools use. */
 export interface FacadeTasks {
@@ -27,7 +27,7 @@ export interface FacadeTasks {
   /** A task of this caller; undefined for all others. */
   owned(id: string, peer: Peer): TaskRecord | undefined | Promise<TaskRecord | undefined>;
   requestCancel(record: TaskRecord, peer: Peer): Promise<void>;
-  answerInputs(record: TaskRecord, responses: { readonly [key: string]: unknown }, peer: Peer): Promise<void>;
+  answerInputs(record: TaskRecord, responses: JsonObject, peer: Peer): Promise<void>;
 }
 
 /** The result of a call that goes on as a task, for a client without tasks. */

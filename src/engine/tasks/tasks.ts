@@ -5,7 +5,7 @@ import { toBase64Url } from '../../protocol/base64url.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import type { Peer } from '../../protocol/exchange.ts';
 import type { JsonRpcResponse } from '../../protocol/json-rpc.ts';
-import type { Json, LogLevel, ToolResult } from '../../protocol/model.ts';
+import type { Json, JsonObject, LogLevel, ToolResult } from '../../protocol/model.ts';
 import { encodeCreatedTask, type TaskView } from '../../protocol/revisions/tasks.ts';
 import { UserError } from '../../protocol/user-error.ts';
 import type { ToolEntry } from '../catalog-entry.ts';
@@ -137,7 +137,7 @@ export class Tasks implements LoadedTasks, RunHost {
     return modelsAnswer(this.#options);
   }
 
-  callFacade(tool: FacadeTool, call: Call, args: { readonly [name: string]: unknown }): Promise<ToolResult> {
+  callFacade(tool: FacadeTool, call: Call, args: JsonObject): Promise<ToolResult> {
     return callFacade(this, tool, call, args);
   }
 
@@ -300,7 +300,7 @@ export class Tasks implements LoadedTasks, RunHost {
   }
 
   /** Takes responses to input requests. Those that nothing waits for are ignored. */
-  answerInputs(record: TaskRecord, responses: { readonly [key: string]: unknown }, peer?: Peer): Promise<void> {
+  answerInputs(record: TaskRecord, responses: JsonObject, peer?: Peer): Promise<void> {
     return answerInputs(this, record, responses, peer);
   }
 

@@ -2,6 +2,7 @@
 // its slug. The application reads the files and expands variables first.
 
 import { isObject } from '../../protocol/json-rpc.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import { canonicalJson, compileSchema, type Issue, type JsonSchema, type Validator } from '../../schema/index.ts';
 import { slugOf } from '../names/index.ts';
 import { type ConfigNote, type DecodeOptions, decodeUpstream, type WrittenUpstream } from './decode-upstream.ts';
@@ -75,7 +76,7 @@ export async function decodeGateway(
 
 /** A configuration as an object: `mcpServers` as in any client, and `gateway`. */
 export interface GatewayInput {
-  readonly mcpServers: Readonly<Record<string, unknown>>;
+  readonly mcpServers: JsonObject;
   readonly gateway?: unknown;
 }
 
@@ -118,7 +119,7 @@ function sameSlugs(servers: readonly UpstreamConfig[], sourceOf: (server: Upstre
 }
 
 interface GatewayKeys {
-  readonly views?: Readonly<Record<string, unknown>>;
+  readonly views?: JsonObject;
   readonly bareNames?: BareNames;
   readonly drainMs?: number;
   readonly firstListMs?: number;

@@ -2,6 +2,7 @@
 // variable, header or filter that is left out silently changes what the server may do.
 
 import { isObject } from '../../protocol/json-rpc.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import type { Issue } from '../../schema/index.ts';
 
 /** Keys with the variables of a command, in any client. */
@@ -19,7 +20,7 @@ export function secretOf(value: unknown): string | undefined {
 }
 
 /** What is wrong with the values of an entry. Paths begin with `path`. */
-export function valueIssues(written: Readonly<Record<string, unknown>>, path: readonly string[]): Issue[] {
+export function valueIssues(written: JsonObject, path: readonly string[]): Issue[] {
   const { command } = written;
   // Older versions of Zed: { "command": { "path", "args", "env" } }.
   const nested = isObject(command) ? command : {};

@@ -2,8 +2,7 @@
 
 import type { ServerEntry } from '../../client/index.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
-
-type JsonObject = Readonly<Record<string, unknown>>;
+import type { JsonObject } from '../../protocol/model.ts';
 
 /**
  * An entry in the form that `connect()` accepts; accepts the forms of all clients. Invalid parts are left out: `valueIssues`

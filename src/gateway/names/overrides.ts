@@ -1,10 +1,10 @@
 // Overrides: how a tool is shown where that differs from its server's definition, and the arguments that its server gets.
 
 import { isObject } from '../../protocol/json-rpc.ts';
-import type { Tool } from '../../protocol/model.ts';
+import type { JsonObject, Tool } from '../../protocol/model.ts';
 import type { ToolOverride } from '../config/gateway-config.ts';
 
-type Schema = { readonly [key: string]: unknown };
+type Schema = JsonObject;
 
 /** The tool as it is shown. Arguments that are hidden or have a fixed value are not in its schema. */
 export function overrideTool(tool: Tool, override: ToolOverride | undefined): Tool {
@@ -23,9 +23,9 @@ export function overrideTool(tool: Tool, override: ToolOverride | undefined): To
 
 /** The arguments for the server. Values of hidden arguments are dropped. */
 export function overrideArguments(
-  args: Readonly<Record<string, unknown>> | undefined,
+  args: JsonObject | undefined,
   override: ToolOverride | undefined,
-): Readonly<Record<string, unknown>> | undefined {
+): JsonObject | undefined {
   if (override === undefined) return args;
   const hidden = hiddenArguments(override);
   if (hidden.size === 0) return args;

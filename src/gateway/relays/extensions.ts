@@ -3,7 +3,7 @@
 
 import { uiExtension } from '../../protocol/apps.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
-import type { Capabilities } from '../../protocol/model.ts';
+import type { Capabilities, JsonObject } from '../../protocol/model.ts';
 import { tasksExtension } from '../../protocol/revisions/index.ts';
 import type { UpstreamFacts } from '../contract.ts';
 
@@ -32,7 +32,7 @@ export function hasExtensions(facts: UpstreamFacts | undefined): boolean {
 }
 
 /** Tasks are the gateway's own, on both sides. */
-export function withoutTasks(extensions: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+export function withoutTasks(extensions: JsonObject): JsonObject {
   const { [tasksExtension]: _tasks, ...others } = extensions;
   return others;
 }

@@ -3,7 +3,15 @@
 import type { ToolCallOptions } from '../../client/index.ts';
 import type { Context } from '../../engine/context.ts';
 import { RelayedResult } from '../../engine/relayed-result.ts';
-import type { Completion, CompletionRef, PromptResult, ReadResult, Tool, ToolResult } from '../../protocol/model.ts';
+import type {
+  Completion,
+  CompletionRef,
+  JsonObject,
+  PromptResult,
+  ReadResult,
+  Tool,
+  ToolResult,
+} from '../../protocol/model.ts';
 import { overrideArguments } from '../names/index.ts';
 import type { UpstreamConnection } from '../upstreams/connection.ts';
 import { callerKeys } from '../upstreams/isolation.ts';
@@ -26,7 +34,7 @@ export interface FeatureTarget extends RelayTarget {
   readonly expose: ExposeUri;
 }
 
-type Arguments = { readonly [key: string]: unknown };
+type Arguments = JsonObject;
 
 /** Calls a tool of an upstream. `name`: the upstream's own. */
 export function callTool(

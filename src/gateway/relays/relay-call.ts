@@ -17,7 +17,7 @@ import { principalKey } from '../../engine/ports.ts';
 import { Cancellation, type CancelSignal } from '../../protocol/cancellation.ts';
 import { cleanText } from '../../protocol/hygiene.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
-import type { Capabilities, LogLevel, Meta } from '../../protocol/model.ts';
+import type { Capabilities, JsonObject, LogLevel, Meta } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { UpstreamConnection } from '../upstreams/connection.ts';
 import type { Asks, UpstreamCall } from '../upstreams/contract.ts';
@@ -261,7 +261,7 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     else this.#leftOut++;
   }
 
-  notify(method: string, params: Readonly<Record<string, unknown>>): void {
+  notify(method: string, params: JsonObject): void {
     if (this.#admits(params)) this.ctx.notify(method, params);
   }
 

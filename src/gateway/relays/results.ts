@@ -7,6 +7,7 @@ import { isObject } from '../../protocol/json-rpc.ts';
 import type {
   Completion,
   Content,
+  JsonObject,
   PromptResult,
   ReadResult,
   ResourceContents,
@@ -142,7 +143,7 @@ export function checkCompletion(completion: Completion): Completion {
 }
 
 /** The result of a method that the gateway does not know. */
-export function mapOtherResult(result: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+export function mapOtherResult(result: JsonObject): JsonObject {
   const { resultType: _type, ...rest } = result as WithMeta & { readonly resultType?: unknown };
   return withPlainMeta(checkMeta(rest));
 }

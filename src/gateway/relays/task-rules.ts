@@ -3,6 +3,7 @@
 
 import { ClientError } from '../../client/index.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import { tasksExtension } from '../../protocol/revisions/index.ts';
 import type { UpstreamFacts } from '../contract.ts';
 
@@ -18,7 +19,7 @@ export function requiresTask(error: unknown): boolean {
   return isObject(data) && isObject(data['requiredCapabilities']) && declaresTasks(data['requiredCapabilities']);
 }
 
-function declaresTasks(capabilities: Readonly<Record<string, unknown>> | undefined): boolean {
+function declaresTasks(capabilities: JsonObject | undefined): boolean {
   const extensions = capabilities?.['extensions'];
   return isObject(extensions) && extensions[tasksExtension] !== undefined;
 }

@@ -4,7 +4,7 @@ import type { OwnedEntries, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry
 import type { Completer } from '../../engine/definitions.ts';
 import { relayedPrompt, relayedResource, relayedTemplate, relayedTool } from '../../engine/relayed-entries.ts';
 import { wireErrors } from '../../protocol/errors.ts';
-import type { CompletionRef, Tool } from '../../protocol/model.ts';
+import type { CompletionRef, JsonObject, Tool } from '../../protocol/model.ts';
 import { type CompiledSchema, compileSchema, SchemaError } from '../../schema/index.ts';
 import type { ViewConfig } from '../config/gateway-config.ts';
 import type { UpstreamLists } from '../contract.ts';
@@ -78,7 +78,7 @@ function toolEntry(
   const meta = withExposedPage(item._meta, target.expose);
   const shown = meta === item._meta ? item : { ...item, _meta: meta };
   const run = (args: unknown, ctx: Parameters<ToolEntry['definition']['run']>[1]) =>
-    callTool(target, original, item, args as { readonly [key: string]: unknown }, ctx);
+    callTool(target, original, item, args as JsonObject, ctx);
   const { validate, slug, override } = target.upstream.config;
   const support = Object.hasOwn(override, original) ? override[original]?.taskSupport : undefined;
   const task = taskSupport(target.upstream.facts, item, { support, tasks });

@@ -3,7 +3,7 @@
 import type { Client, InputContext, LogContext, LogMessage } from '../../client/index.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Logger } from '../../protocol/logger.ts';
-import { type LogLevel, logLevels } from '../../protocol/model.ts';
+import { type JsonObject, type LogLevel, logLevels } from '../../protocol/model.ts';
 import { SlotSet } from '../../protocol/slot-set.ts';
 import { withoutReserved } from '../relays/meta.ts';
 import type { UpstreamCall, UpstreamSession } from './contract.ts';
@@ -203,7 +203,7 @@ export class UpstreamConnection implements CallFinder {
   }
 
   /** A notification that the client does not handle itself. */
-  notified(method: string, params: Readonly<Record<string, unknown>>, context: LogContext): void {
+  notified(method: string, params: JsonObject, context: LogContext): void {
     // Tasks are the gateway's own, on both sides; one that is not known here may be another caller's.
     if (method === 'notifications/tasks/status' || method === 'notifications/tasks') return;
     if (method !== 'notifications/elicitation/complete') return this.#passOn(method, params, context);
@@ -215,7 +215,7 @@ export class UpstreamConnection implements CallFinder {
   }
 
   /** Passes a notification of an extension on, if it is certain who it is for. */
-  #passOn(method: string, { _meta, ...rest }: Readonly<Record<string, unknown>>, context: LogContext): void {
+  #passOn(method: string, { _meta, ...rest }: JsonObject, context: LogContext): void {
     const meta = isObject(_meta) ? withoutReserved(_meta) : undefined;
     const params = meta === undefined ? rest : { ...rest, _meta: meta };
     const call = this.find(context);

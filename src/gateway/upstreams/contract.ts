@@ -4,6 +4,7 @@ import type { LogMessage } from '../../client/index.ts';
 import type { AudienceTest } from '../../engine/audience.ts';
 import type { SessionClient } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import type { CheckedLists } from './checked-lists.ts';
 
 /** A call of a client that an upstream works on. It is also the options of its request to the upstream. */
@@ -38,7 +39,7 @@ export interface UpstreamCall {
   /** The user has finished at the URL of an input request with this id. */
   elicitationCompleted(id: string): void;
   /** A notification of an extension. */
-  notify(method: string, params: Readonly<Record<string, unknown>>): void;
+  notify(method: string, params: JsonObject): void;
   /** Its client knows the extensions of the upstream: it is connected to that server only. */
   readonly passesExtensions: boolean;
   /** Its session, if requests can be sent to it outside of calls. */

@@ -1,6 +1,7 @@
 // One configured server: its connections, its state and its catalog.
 
 import { ClientError } from '../../client/index.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { UpstreamFacts } from '../contract.ts';
 import type { CheckedLists, ListSettings } from './checked-lists.ts';
@@ -255,7 +256,7 @@ export class Upstream {
   }
 
   /** Passes a notification of a client on, if there is a connection for it. */
-  notify(keys: CallerKeys, method: string, params: Readonly<Record<string, unknown>>): void {
+  notify(keys: CallerKeys, method: string, params: JsonObject): void {
     this.#connections.openOf(this.#keyOf(keys))?.client.notify(method, params);
   }
 

@@ -3,13 +3,13 @@
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
 import { audio, image } from '../../engine/content.ts';
-import type { Content, ToolResult } from '../../protocol/model.ts';
+import type { Content, JsonObject, ToolResult } from '../../protocol/model.ts';
 import { type FileEntry, FileError, type FileTree } from '../../security/files/tree.ts';
 import { mimeTypeOf } from '../workspace/mime.ts';
 import type { FileHandler } from './contract.ts';
 
 /** A result with text for the model, and the same as data. */
-export const result = (text: string, structuredContent: Readonly<Record<string, unknown>>): ToolResult => ({
+export const result = (text: string, structuredContent: JsonObject): ToolResult => ({
   content: [{ type: 'text', text }],
   structuredContent,
 });

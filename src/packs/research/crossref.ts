@@ -1,5 +1,6 @@
 // Crossref: the DOI registry of publishers. JSON; a contact address in the request puts it into the "polite pool".
 
+import type { JsonObject } from '../../protocol/model.ts';
 import { decodeText } from '../remote/markup.ts';
 import { serviceErrors } from '../remote/service-error.ts';
 import { normaliseDoi, type Paper } from './paper.ts';
@@ -45,7 +46,7 @@ export class Crossref extends RemoteSource {
   }
 }
 
-function toPaper(work: Readonly<Record<string, unknown>>): Paper | undefined {
+function toPaper(work: JsonObject): Paper | undefined {
   const title = textOf(listOf(work['title'])[0]);
   if (title === undefined) return undefined;
   const date = listOf(listOf(recordOf(work['issued'])['date-parts'])[0]);
@@ -65,7 +66,7 @@ function toPaper(work: Readonly<Record<string, unknown>>): Paper | undefined {
 const plain = (text: string): string => decodeText(stripTags(text));
 const plainOrNothing = (text: string | undefined): string | undefined => (text === undefined ? undefined : plain(text));
 
-function nameOf({ given, family, name }: Readonly<Record<string, unknown>>): string | undefined {
+function nameOf({ given, family, name }: JsonObject): string | undefined {
   const parts = [textOf(given), textOf(family)].filter((part) => part !== undefined);
   return parts.length === 0 ? textOf(name) : parts.join(' ');
 }

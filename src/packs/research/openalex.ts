@@ -1,6 +1,7 @@
 // OpenAlex: an open catalogue of works of all kinds. JSON; abstracts come as an index of words, because publishers own
 // the texts.
 
+import type { JsonObject } from '../../protocol/model.ts';
 import { serviceErrors } from '../remote/service-error.ts';
 import { normaliseArxivId, normaliseDoi, type Paper } from './paper.ts';
 import {
@@ -46,7 +47,7 @@ export class OpenAlex extends RemoteSource {
   }
 }
 
-function toPaper(work: Readonly<Record<string, unknown>>): Paper | undefined {
+function toPaper(work: JsonObject): Paper | undefined {
   const title = textOf(work['title']) ?? textOf(work['display_name']);
   if (title === undefined) return undefined;
   const place = recordOf(work['primary_location']);

@@ -4,6 +4,7 @@ import type { Context } from '../../engine/context.ts';
 import { principalKey } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import { cleanText } from '../../protocol/hygiene.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import { SandboxError } from '../../security/sandbox/index.ts';
 import { WorkerError } from './contract.ts';
 import type { WorkerSupervisor } from './supervisor.ts';
@@ -28,7 +29,7 @@ function toFailure(error: SandboxError, programs: readonly string[]): string {
 }
 
 /** Follows a worker that is a task. Cancelling the task stops the worker. */
-async function untilEnded(worker: Worker, ctx: Context): Promise<Readonly<Record<string, unknown>>> {
+async function untilEnded(worker: Worker, ctx: Context): Promise<JsonObject> {
   let reports = 0;
   let reported = '';
   while (worker.isAlive && !ctx.signal.aborted) {

@@ -1,11 +1,9 @@
 // The interface of a client codec: how a client encodes and decodes one revision. client-handshake.ts and
 // client-stateless.ts implement it, client-revisions.ts picks one. The server's side is codec.ts.
 
-import type { Capabilities, Implementation, LogLevel, Meta, SamplingResult } from '../model.ts';
+import type { Capabilities, Implementation, JsonObject, LogLevel, Meta, SamplingResult } from '../model.ts';
 import type { Dialect } from './dialects.ts';
 import type { HeaderParam } from './headers.ts';
-
-type Fields = { readonly [key: string]: unknown };
 
 /** What is sent beside the params of a request. */
 export interface RequestMeta {
@@ -38,7 +36,7 @@ export type DecodedResult =
 /** One input request inside a result that requires input. */
 export interface WireInputRequest {
   readonly method: string;
-  readonly params: Fields;
+  readonly params: JsonObject;
 }
 
 /** How requests of this revision are sent over HTTP. */
@@ -90,16 +88,21 @@ export interface ClientCodec {
   /** The text of a request; `fields` are the members of `params` as JSON without braces, maybe empty. */
   request(id: number, method: string, fields: string, meta: RequestMeta | undefined): string;
   /** The text of a notification; undefined where the revision does not have it. */
-  notification(method: string, params?: Fields): string | undefined;
+  notification(method: string, params?: JsonObject): string | undefined;
   cancelled(id: number, reason: string): string;
   /** The params that start a conversation, in the form that `request` takes. */
   openingFields(): string;
   /** Classifies the result of a request. */
-  decodeResult(result: Fields): DecodedResult;
+  decodeResult(result: JsonObject): DecodedResult;
   /** Headers that mirror a request: names and values alternate. Empty where nothing is mirrored. */
-  headers(method: string, name: string | undefined, params: readonly HeaderParam[], args: Fields): readonly string[];
+  headers(
+    method: string,
+    name: string | undefined,
+    params: readonly HeaderParam[],
+    args: JsonObject,
+  ): readonly string[];
   /** The params of a request that waits for changes. */
   listenFields(filter: ListenFilter): string;
   /** A model's response as the revision can encode it, or why it cannot. */
-  samplingResult(result: SamplingResult): Fields | string;
+  samplingResult(result: SamplingResult): JsonObject | string;
 }

@@ -4,7 +4,7 @@
 import { errorRows } from '../errors.ts';
 import { isObject, type JsonRpcErrorObject } from '../json-rpc.ts';
 import { metaKeys } from '../meta.ts';
-import type { Capabilities, Implementation } from '../model.ts';
+import type { Capabilities, Implementation, JsonObject } from '../model.ts';
 import type { ClientCodec, ServerFacts } from './client-codec.ts';
 import { clientHandshakeDialects, clientStatelessDialects } from './client-dialects.ts';
 import { createClientHandshakeCodec } from './client-handshake.ts';
@@ -21,8 +21,6 @@ export type {
   TaskDialect,
   WireInputRequest,
 } from './client-codec.ts';
-
-type Fields = { readonly [key: string]: unknown };
 
 /** The decoded response to an opening request. */
 export type Opened =
@@ -65,7 +63,7 @@ export class ClientRevisions {
   }
 
   /** Decodes the response to `initialize`. Any enabled revision is accepted, whichever was offered. */
-  readInitialize(result: Fields): Opened {
+  readInitialize(result: JsonObject): Opened {
     const { protocolVersion, capabilities, serverInfo, instructions } = result;
     if (typeof protocolVersion !== 'string') return { ok: false, why: 'the response has no protocolVersion' };
     const codec = this.handshake.find(({ date }) => date === protocolVersion);
@@ -77,7 +75,7 @@ export class ClientRevisions {
   }
 
   /** Decodes the response to `server/discover`: picks the newest revision that both sides support. */
-  readDiscover(result: Fields): Opened {
+  readDiscover(result: JsonObject): Opened {
     const { supportedVersions, capabilities, instructions, _meta: meta } = result;
     if (!Array.isArray(supportedVersions) || !isObject(capabilities)) {
       return { ok: false, why: 'the response is not a DiscoverResult' };

@@ -4,15 +4,13 @@
 import { isObject } from '../json-rpc.ts';
 import { metaKeys } from '../meta.ts';
 import { methodRow } from '../methods.ts';
-import type { Capabilities, Implementation } from '../model.ts';
+import type { Capabilities, Implementation, JsonObject } from '../model.ts';
 import type { ClientCodec, DecodedResult, ListenFilter, RequestMeta, WireInputRequest } from './client-codec.ts';
 import { join, metaMembers, requestWith, sharedMembers } from './client-codec-base.ts';
 import { type ClientDialect, encodeCapabilities } from './client-dialects.ts';
 import { pick } from './content.ts';
 import { tasksExtension } from './extensions.ts';
 import { encodeHeaderValue, type HeaderParam } from './headers.ts';
-
-type Fields = { readonly [key: string]: unknown };
 
 const complete = { kind: 'complete' } as const;
 const task = { kind: 'task' } as const;
@@ -65,7 +63,7 @@ export function createClientStatelessCodec(
 }
 
 /** A result without a type is complete: the server is older than it claims (2026-07-28, Versioning). */
-function readUnusual(result: Fields): DecodedResult {
+function readUnusual(result: JsonObject): DecodedResult {
   const type = result['resultType'];
   if (type === undefined) return complete;
   if (type === 'task') return task;
@@ -83,7 +81,7 @@ function readUnusual(result: Fields): DecodedResult {
 }
 
 /** The input requests of a result or a task; a string says what is wrong with them. */
-export function readInputRequests(inputRequests: Fields): Readonly<Record<string, WireInputRequest>> | string {
+export function readInputRequests(inputRequests: JsonObject): Readonly<Record<string, WireInputRequest>> | string {
   const requests: [string, WireInputRequest][] = [];
   for (const [key, inputRequest] of Object.entries(inputRequests)) {
     const params = isObject(inputRequest) ? (inputRequest['params'] ?? {}) : undefined;
@@ -112,7 +110,7 @@ function mirror(
   method: string,
   name: string | undefined,
   params: readonly HeaderParam[],
-  args: Fields,
+  args: JsonObject,
 ): readonly string[] {
   const headers = ['Mcp-Method', method];
   if (name !== undefined && methodRow(method)?.nameIn !== undefined) headers.push('Mcp-Name', encodeHeaderValue(name));

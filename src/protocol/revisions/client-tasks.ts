@@ -3,13 +3,11 @@
 // first task.
 
 import { isErrorObject, isObject, type JsonRpcErrorObject } from '../json-rpc.ts';
-import type { Capabilities } from '../model.ts';
+import type { Capabilities, JsonObject } from '../model.ts';
 import type { TaskState, TaskStatus } from '../task.ts';
 import type { TaskDialect, WireInputRequest } from './client-codec.ts';
 import { readInputRequests } from './client-stateless.ts';
 import { tasksExtension } from './extensions.ts';
-
-type Fields = { readonly [key: string]: unknown };
 
 /** A task with what its status adds. */
 export interface DecodedTask {
@@ -17,7 +15,7 @@ export interface DecodedTask {
   /** `input_required`, where input requests are part of the task. */
   readonly inputRequests?: Readonly<Record<string, WireInputRequest>>;
   /** `completed`, where the result is part of the task. */
-  readonly result?: Fields;
+  readonly result?: JsonObject;
   /** `failed`, likewise. */
   readonly error?: JsonRpcErrorObject;
 }
@@ -37,13 +35,13 @@ const fieldNames = {
 } as const;
 
 /** Decodes the result that creates a task; a string says what is wrong with it. */
-export function decodeCreatedTask(result: Fields, dialect: TaskDialect): TaskState | string {
+export function decodeCreatedTask(result: JsonObject, dialect: TaskDialect): TaskState | string {
   const fields = dialect === 'requested' ? result['task'] : result;
   return isObject(fields) ? decodeState(fields, dialect) : '"task" is not an object';
 }
 
 /** Decodes what `tasks/get` returns, or the params of a notification; a string says what is wrong with it. */
-export function decodeTask(fields: Fields, dialect: TaskDialect): DecodedTask | string {
+export function decodeTask(fields: JsonObject, dialect: TaskDialect): DecodedTask | string {
   const state = decodeState(fields, dialect);
   if (typeof state === 'string') return state;
   if (dialect === 'requested') return { state };
@@ -64,7 +62,7 @@ export function decodeTask(fields: Fields, dialect: TaskDialect): DecodedTask | 
 
 /** Decodes a page of `tasks/list`; a string says what is wrong with it. */
 export function decodeTaskPage(
-  result: Fields,
+  result: JsonObject,
   dialect: TaskDialect,
 ): { readonly items: readonly TaskState[]; readonly nextCursor?: string } | string {
   const { tasks, nextCursor } = result;
@@ -88,7 +86,7 @@ export function offersTasks(capabilities: Capabilities, dialect: TaskDialect, wh
   return isObject(tasks) && (what === undefined || isObject(tasks[what]));
 }
 
-function decodeState(fields: Fields, dialect: TaskDialect): TaskState | string {
+function decodeState(fields: JsonObject, dialect: TaskDialect): TaskState | string {
   const names = fieldNames[dialect];
   const { taskId, status, statusMessage, createdAt, lastUpdatedAt } = fields;
   const { [names.ttl]: ttlMs, [names.pollInterval]: pollIntervalMs } = fields;

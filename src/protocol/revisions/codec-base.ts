@@ -5,7 +5,7 @@ import type { Ability } from '../abilities.ts';
 import { type ErrorKind, errorRows, type WireError } from '../errors.ts';
 import { isObject, notificationText } from '../json-rpc.ts';
 import { metaKeys } from '../meta.ts';
-import type { CacheHint, Content, Meta, RequestId, ToolResult } from '../model.ts';
+import type { CacheHint, Content, JsonObject, Meta, RequestId, ToolResult } from '../model.ts';
 import type { ResolvedRules } from '../rules.ts';
 import type { ChangeNotification, Codec, ListItemTypes } from './codec.ts';
 import {
@@ -20,7 +20,7 @@ import {
 import type { Dialect } from './dialects.ts';
 import { isWrapped, wrapSchema } from './structured.ts';
 
-type Schema = { readonly [key: string]: unknown };
+type Schema = JsonObject;
 
 /** What differs between a handshake and a stateless codec. */
 export interface Envelope {

@@ -7,6 +7,7 @@ import type {
   CacheHint,
   Capabilities,
   Completion,
+  JsonObject,
   LogLevel,
   Meta,
   ProgressToken,
@@ -21,8 +22,6 @@ import type {
 } from '../model.ts';
 import type { ResolvedRules } from '../rules.ts';
 import type { Dialect } from './dialects.ts';
-
-type JsonObject = { readonly [key: string]: unknown };
 
 /** The lists a server has, with the neutral type of their items. */
 export interface ListItemTypes {

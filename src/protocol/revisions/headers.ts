@@ -5,6 +5,7 @@ import { type WireError, wireErrors } from '../errors.ts';
 import type { ReadHeader } from '../exchange.ts';
 import { isObject, type JsonRpcNotification, type JsonRpcRequest } from '../json-rpc.ts';
 import { methodRow } from '../methods.ts';
+import type { JsonObject } from '../model.ts';
 
 const sentinel = /^=\?base64\?(.*)\?=$/s;
 
@@ -105,7 +106,7 @@ export interface HeaderParam {
 }
 
 /** Collects the `x-mcp-header` arguments of a schema, or returns why one is not allowed. */
-export function headerParams(schema: { readonly [key: string]: unknown }): readonly HeaderParam[] | string {
+export function headerParams(schema: JsonObject): readonly HeaderParam[] | string {
   let text: string | undefined;
   try {
     text = JSON.stringify(schema) as string | undefined;
@@ -166,7 +167,7 @@ function collect(node: unknown, path: readonly string[], found: HeaderParam[], r
 /** Compares `Mcp-Param-*` headers with the arguments they mirror. */
 export function checkParamHeaders(
   params: readonly HeaderParam[],
-  args: { readonly [key: string]: unknown },
+  args: JsonObject,
   header: ReadHeader,
 ): WireError | undefined {
   for (const { header: name, type, path } of params) {

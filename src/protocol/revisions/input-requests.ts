@@ -2,10 +2,10 @@
 // express is rejected with a message that the author of the handler can act on.
 
 import { isObject } from '../json-rpc.ts';
-import type { Capabilities, SamplingParams } from '../model.ts';
+import type { Capabilities, JsonObject, SamplingParams } from '../model.ts';
 import type { Dialect } from './dialects.ts';
 
-type Schema = { readonly [key: string]: unknown };
+type Schema = JsonObject;
 
 /** Either the params to send, or why this revision cannot express them. */
 export type EncodedRequest =

@@ -2,8 +2,9 @@
 // `{ "result": value }`, schema and value alike. Wrapping is a property of the tool, not of the value.
 
 import { isObject } from '../json-rpc.ts';
+import type { JsonObject } from '../model.ts';
 
-type Schema = { readonly [key: string]: unknown };
+type Schema = JsonObject;
 
 /** True when a tool with this output schema is wrapped on revisions that demand an object. */
 export function isWrapped(outputSchema: Schema | undefined, value?: unknown): boolean {

@@ -4,14 +4,14 @@
 
 import { isObject, notificationText, requestText } from '../json-rpc.ts';
 import { metaKeys } from '../meta.ts';
-import type { LogLevel, ProgressToken, RequestId, ToolResult } from '../model.ts';
+import type { JsonObject, LogLevel, ProgressToken, RequestId, ToolResult } from '../model.ts';
 import type { TaskState, TaskStatus } from '../task.ts';
 import type { Codec } from './codec.ts';
 import { tasksExtension } from './extensions.ts';
 
 /** How a task ended, independent of revisions. */
 export type EncodedOutcome =
-  | { readonly type: 'result'; readonly result: ToolResult; readonly outputSchema: Fields | undefined }
+  | { readonly type: 'result'; readonly result: ToolResult; readonly outputSchema: JsonObject | undefined }
   | { readonly type: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }
   | { readonly type: 'cancelled' };
 
@@ -21,8 +21,6 @@ export interface TaskView extends Omit<TaskState, 'status'> {
   readonly inputRequests: { readonly [key: string]: { readonly method: string; readonly params: unknown } };
   readonly outcome: EncodedOutcome | undefined;
 }
-
-type Fields = { readonly [key: string]: unknown };
 
 /** What a client must declare before it can be answered with a task. */
 export const requiredForTasks = { extensions: { [tasksExtension]: {} } } as const;
@@ -36,7 +34,7 @@ export function taskStatus({ inputRequests, outcome }: TaskView, codec: Codec): 
 }
 
 /** The members that all messages about a task share. */
-function stateOf(task: TaskView, codec: Codec): Fields {
+function stateOf(task: TaskView, codec: Codec): JsonObject {
   const { taskId, statusMessage, createdAt, lastUpdatedAt, ttlMs, pollIntervalMs } = task;
   const isRequested = codec.dialect.tasks === 'requested';
   return {
@@ -101,7 +99,7 @@ export function taskNotification(task: TaskView, codec: Codec, subscription?: Re
 }
 
 /** An input request of a task that is sent as a request. */
-export function taskInputRequest(taskId: string, id: string, method: string, params: Fields): string {
+export function taskInputRequest(taskId: string, id: string, method: string, params: JsonObject): string {
   const { _meta } = params;
   return requestText(id, method, { ...params, _meta: { ...(isObject(_meta) ? _meta : {}), ...related(taskId) } });
 }
@@ -128,6 +126,6 @@ export function taskLog(taskId: string, level: LogLevel, logger: string | undefi
 }
 
 /** Says to which task a message belongs. */
-function related(taskId: string): Fields {
+function related(taskId: string): JsonObject {
   return { [metaKeys.relatedTask]: { taskId } };
 }

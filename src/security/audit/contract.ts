@@ -4,6 +4,7 @@ import type { Context } from '../../engine/context.ts';
 import type { Pack, RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/logger.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import type { PartStatus } from '../../protocol/monitor.ts';
 import type { Authenticate } from '../auth/contract.ts';
 import type { Sandbox } from '../sandbox/contract.ts';
@@ -77,7 +78,7 @@ export interface AuditRecord {
   readonly event: string;
   readonly ctx?: Pick<Context, 'principal' | 'session'>;
   /** Written without secrets. */
-  readonly details?: Readonly<Record<string, unknown>>;
+  readonly details?: JsonObject;
   readonly outcome?: string;
   readonly durationMs?: number;
 }

@@ -1,5 +1,7 @@
 // One line of the log as its readers see it. How it is written: line-encoder.ts.
 
+import type { JsonObject } from '../../protocol/model.ts';
+
 /** A parsed line. Fields that do not apply are absent. */
 export interface AuditEntry {
   readonly seq: number;
@@ -24,7 +26,7 @@ export interface AuditEntry {
   readonly outcome?: string;
   readonly code?: number;
   readonly ms?: number;
-  readonly details?: Readonly<Record<string, unknown>>;
+  readonly details?: JsonObject;
   /** The hash of the group of lines before; the first of a group has it. */
   readonly prev?: string;
 }

@@ -3,6 +3,7 @@
 
 import { appendFileSync, mkdirSync, statSync } from 'node:fs';
 import type { Logger } from '../../protocol/logger.ts';
+import type { JsonObject } from '../../protocol/model.ts';
 import { hashBytes, hashGroup, origin } from './chain.ts';
 import type { AuditHead } from './contract.ts';
 import { type AuditEntry, parseEntry } from './entry.ts';
@@ -60,7 +61,7 @@ function prepareDirectory(directory: string, logger: Logger | undefined): void {
 interface FoundHead {
   readonly head: AuditHead;
   /** The details of the line that describes it; undefined if all is well. */
-  readonly sealed: Readonly<Record<string, unknown>> | undefined;
+  readonly sealed: JsonObject | undefined;
   /** The last line of the current file has no line break. */
   readonly isOpen: boolean;
 }

@@ -1,10 +1,10 @@
 // Maps the claims of a token, signed or introspected, to its principal.
 
-import type { Meta } from '../../protocol/model.ts';
+import type { JsonObject, Meta } from '../../protocol/model.ts';
 import type { Principal } from './contract.ts';
 
 /** Claims as JSON. */
-export type Claims = Readonly<Record<string, unknown>>;
+export type Claims = JsonObject;
 
 /** Which scopes include which: `{ 'notes:write': ['notes:read'] }`. */
 export type ScopeHierarchy = Readonly<Record<string, readonly string[]>>;

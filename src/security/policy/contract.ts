@@ -1,5 +1,6 @@
 // The types of a policy file. The same as JSON Schema: schema.ts.
 
+import type { JsonObject } from '../../protocol/model.ts';
 import type { ScopeRule } from '../auth/scopes.ts';
 import type { LimitScope } from '../limits/index.ts';
 import type { NetworkPolicy } from '../network/policy.ts';
@@ -38,7 +39,7 @@ export interface ArgumentRule extends Audience {
   /** The name of an argument, or a JSON Pointer; `*` is every string in the arguments, at any depth. */
   readonly argument: string;
   /** JSON Schema without `pattern`, because a hostile text can make a pattern slow. */
-  readonly schema?: { readonly [key: string]: unknown };
+  readonly schema?: JsonObject;
   /** Globs: a string must match one of `allow`, and none of `deny`. */
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];

@@ -6,7 +6,7 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { Json } from '../../../protocol/model.ts';
+import type { Json, JsonObject } from '../../../protocol/model.ts';
 import { decodeSealKey } from '../../../protocol/seal-key.ts';
 import { createNodeSealer, type SyncSealer } from '../../../transports/node-sealer.ts';
 import { KeyedMutex } from '../../keyed-mutex.ts';
@@ -117,7 +117,7 @@ async function readRecords(file: string, sealer: SyncSealer | undefined): Promis
   const text = await readOwnFile(file);
   if (text === undefined) return Object.create(null);
   try {
-    const { version, encrypted, ...content } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    const { version, encrypted, ...content } = JSON.parse(text) as JsonObject;
     const isEncrypted = version === 2 && typeof encrypted === 'string';
     const records = isEncrypted ? sealer?.open(purpose, encrypted) : content['records'];
     if (isEncrypted && records === undefined) {
