@@ -12,7 +12,7 @@ import type { Authentication } from './authentication.ts';
 import { checkFolders } from './check-folders.ts';
 import { options as settingOptions } from './config/options.ts';
 import type { ResolvedSettings, SettingsInput } from './config/resolve.ts';
-import type { GatewayInput } from './gateway/gateway-settings.ts';
+import type { GatewaySources } from './gateway/gateway-settings.ts';
 import type { HostOptions } from './gateway/host.ts';
 import type { GatewayHost } from './gateway/host-contract.ts';
 import { HealthRegistry } from './health.ts';
@@ -31,7 +31,7 @@ export interface ServeOptions extends SettingsInput {
   /** Prints how to connect clients once the server listens on HTTP. */
   readonly showSetup?: boolean;
   /** Servers to offer besides those of the profile; the profile `gateway` offers nothing else. */
-  readonly gateway?: GatewayInput & { readonly view?: string };
+  readonly gateway?: GatewaySources & { readonly view?: string };
 }
 
 /** Serves a profile until the client disconnects (stdio) or the process is stopped. */

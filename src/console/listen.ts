@@ -49,7 +49,7 @@ export async function listen(
   const own = { host, port: bound, scheme: 'http' } as const;
   const access = new HostOriginCheck({ hosts: hostsOf(own), ownOrigins: originsOf(own), corsOrigins: new Set() });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const exchange = new NodeExchange(request, response);
+    const exchange = new ConsoleNodeExchange(request, response);
     const denial = access.check({ ...headersOnly(exchange) });
     if (denial !== undefined) exchange.respond(403, ['Content-Type', 'application/json'], forbidden(denial));
     else if (exchange.path === path || exchange.path.startsWith(`${path}/`)) handle(exchange);
@@ -67,7 +67,7 @@ export async function listen(
   };
 }
 
-function headersOnly(exchange: NodeExchange) {
+function headersOnly(exchange: ConsoleNodeExchange) {
   const { method, path, query, address } = exchange;
   return { method, path, query, address, get: (name: string) => exchange.get(name) };
 }
@@ -76,7 +76,7 @@ function forbidden(denial: string): string {
   return JSON.stringify({ error: { code: denial, message: `This ${denial} has no access to the console` } });
 }
 
-class NodeExchange implements ConsoleExchange {
+class ConsoleNodeExchange implements ConsoleExchange {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly path: string;

@@ -3,14 +3,14 @@
 
 import { gatewayProfile, type Profile, type ProfileRow } from '../profiles/index.ts';
 import type { Settings } from '../settings.ts';
-import { filesOf, type GatewayInput } from './gateway-settings.ts';
+import { filesOf, type GatewaySources } from './gateway-settings.ts';
 import { openGatewayHost } from './host.ts';
 import { protection } from './protection.ts';
 
 export { filesOf, openGatewayHost, protection };
 
 /** A profile for these files. */
-export function gatewayRow(input: GatewayInput & { readonly view?: string }, { configFile }: Settings): ProfileRow {
+export function gatewayRow(input: GatewaySources & { readonly view?: string }, { configFile }: Settings): ProfileRow {
   const files = filesOf(input, configFile);
   const profile: Profile = {
     name: gatewayProfile,

@@ -13,7 +13,7 @@ import { UsageError } from '../usage-error.ts';
 import type { Inputs } from './inputs.ts';
 import { readGatewayFiles } from './read-files.ts';
 
-export interface GatewayInput {
+export interface GatewaySources {
   /** `--config FILE`, in this order. */
   readonly files: readonly string[];
   /** One server instead of files: a command line or a URL. */
@@ -43,7 +43,7 @@ export async function settingsFileOf(files: readonly string[]): Promise<string |
 }
 
 /** Reads settings and servers. Throws a `UsageError` for whatever is wrong. */
-export async function settingsOfGateway(input: GatewayInput): Promise<GatewaySettings> {
+export async function settingsOfGateway(input: GatewaySources): Promise<GatewaySettings> {
   const configFile = await settingsFileOf(input.files);
   const { settings } = await resolveSettings({
     profile: gatewayProfile,
@@ -55,7 +55,7 @@ export async function settingsOfGateway(input: GatewayInput): Promise<GatewaySet
 }
 
 /** The files to read: those that are named, otherwise the configuration of the user. */
-export function filesOf({ files, target }: GatewayInput, configFile: string | undefined): readonly string[] {
+export function filesOf({ files, target }: GatewaySources, configFile: string | undefined): readonly string[] {
   if (target !== undefined) return [];
   if (files.length > 0) return files.map((file) => resolve(file));
   if (configFile !== undefined) return [configFile];
@@ -67,7 +67,7 @@ export function filesOf({ files, target }: GatewayInput, configFile: string | un
 
 /** Reads the servers. `inputs`: to serve them; otherwise references to inputs stay. */
 export async function readGateway(
-  { target }: Pick<GatewayInput, 'target'>,
+  { target }: Pick<GatewaySources, 'target'>,
   files: readonly string[],
   { auth, http }: Pick<Settings, 'auth' | 'http'>,
   inputs?: Inputs,

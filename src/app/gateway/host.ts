@@ -22,7 +22,7 @@ import { terminalOf } from './ask-input.ts';
 import { consoleGateway, GatewayServers, UpstreamMessages } from './console-gateway.ts';
 import type { ControlSocket } from './control-socket.ts';
 import { catalogFolder, pinFile } from './data-files.ts';
-import { type GatewayInput, readGateway } from './gateway-settings.ts';
+import { type GatewaySources, readGateway } from './gateway-settings.ts';
 import type { GatewayHost, Protect } from './host-contract.ts';
 import { Inputs } from './inputs.ts';
 import { unknownView } from './known-tools.ts';
@@ -35,7 +35,7 @@ import { upstreamTelemetry } from './upstream-telemetry.ts';
 import { type ConfigWatch, watchConfig } from './watch-config.ts';
 
 export interface HostOptions {
-  readonly input: GatewayInput;
+  readonly input: GatewaySources;
   readonly files: readonly string[];
   /** The view that is served at the endpoint. */
   readonly view?: string | undefined;

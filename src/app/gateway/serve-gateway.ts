@@ -2,9 +2,9 @@
 
 import { gatewayProfile } from '../profiles/index.ts';
 import { serve } from '../serve.ts';
-import { type GatewayInput, settingsFileOf } from './gateway-settings.ts';
+import { type GatewaySources, settingsFileOf } from './gateway-settings.ts';
 
-export interface ServeGatewayOptions extends GatewayInput {
+export interface ServeGatewayOptions extends GatewaySources {
   readonly view?: string;
   readonly showSetup?: boolean;
 }

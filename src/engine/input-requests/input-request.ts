@@ -42,7 +42,7 @@ export type TypedElicitResult<T> =
   | { readonly action: 'accept'; readonly content: T }
   | { readonly action: 'decline' | 'cancel'; readonly content?: undefined };
 
-type InputResponse<A> =
+type ResponseTo<A> =
   A extends FormInputRequest<infer T>
     ? TypedElicitResult<T>
     : A extends UrlInputRequest
@@ -53,9 +53,7 @@ type InputResponse<A> =
 
 /** The response to each input request of a set. */
 export type InputResponses<A extends InputRequests> = {
-  readonly [K in keyof A]: A[K] extends { readonly optional: true }
-    ? InputResponse<A[K]> | undefined
-    : InputResponse<A[K]>;
+  readonly [K in keyof A]: A[K] extends { readonly optional: true } ? ResponseTo<A[K]> | undefined : ResponseTo<A[K]>;
 };
 
 /** An input request that is skipped if the client cannot do it; its response is then undefined. */

@@ -14,10 +14,10 @@ export interface WaitMessage {
   /** The request of the client that waits. */
   readonly run: string;
   /** The client's responses, by the key of the input request. */
-  readonly responses: Readonly<Record<string, InputResponse>>;
+  readonly responses: Readonly<Record<string, EncodedInputResponse>>;
 }
 
-export type InputResponse = { readonly value: Json } | { readonly error: string };
+export type EncodedInputResponse = { readonly value: Json } | { readonly error: string };
 
 /** The response to it. */
 export type WaitResponse =

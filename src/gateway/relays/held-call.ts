@@ -5,7 +5,7 @@ import type { Context } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import { nextSlice } from '../../protocol/slices.ts';
 import { messageOf } from '../upstreams/start-error.ts';
-import type { InputResponse } from './held-call-messages.ts';
+import type { EncodedInputResponse } from './held-call-messages.ts';
 
 /** The part of a waiting client request that a held call uses. */
 export type CallRun = Pick<Context, 'signal' | 'progress' | 'log'>;
@@ -173,7 +173,7 @@ export class HeldCall {
   }
 
   /** Takes responses that the client sent to another process. The same response may arrive twice. */
-  respond(responses: Readonly<Record<string, InputResponse>>): void {
+  respond(responses: Readonly<Record<string, EncodedInputResponse>>): void {
     for (const [key, response] of Object.entries(responses)) {
       this.isWaiting = false;
       if ('value' in response) this.#open.get(key)?.resolve(response.value);

@@ -31,7 +31,7 @@ import { charsOf, NotificationLimit } from './notification-limit.ts';
 import { askInTask, isHandedOver, recordTask } from './task-recovery.ts';
 
 /** Where a call goes. */
-export interface CallTarget {
+export interface RelayCallTarget {
   readonly upstream: { readonly config: UpstreamConfig };
   readonly held: HeldCalls;
   /** Input requests start with the name of the server, so that no server can pose as another. */
@@ -110,7 +110,7 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
 
   constructor(
     ctx: Context,
-    { upstream, held, namesServer, passesExtensions }: CallTarget,
+    { upstream, held, namesServer, passesExtensions }: RelayCallTarget,
     { isRepeatable, task }: RelayOptions = repeatable,
     inputRetry?: InputRetry,
   ) {

@@ -17,11 +17,11 @@ import {
   recordedPhases,
   recordPhase,
 } from './phases.ts';
-import { type CallTarget, RelayCall, type RelayOptions } from './relay-call.ts';
+import { RelayCall, type RelayCallTarget, type RelayOptions } from './relay-call.ts';
 import { finishTask, recordedTask, recordSent, wasSent } from './task-recovery.ts';
 
 /** The upstream that requests go to. */
-export interface RelayTarget extends CallTarget {
+export interface RelayTarget extends RelayCallTarget {
   readonly upstream: Upstream;
 }
 

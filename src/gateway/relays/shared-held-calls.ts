@@ -9,10 +9,10 @@ import { messageOf } from '../upstreams/start-error.ts';
 import type { CallRun, HeldCall, HeldCallRef } from './held-call.ts';
 import {
   decodeRequest,
+  type EncodedInputResponse,
   encodeRequest,
   type HeldCallMessage,
   type HeldCallNotice,
-  type InputResponse,
   type WaitMessage,
   type WaitResponse,
 } from './held-call-messages.ts';
@@ -72,7 +72,7 @@ export class SharedHeldCalls {
     };
     ctx.signal.addEventListener('abort', cancelled, { once: true });
     try {
-      let responses: Readonly<Record<string, InputResponse>> = {};
+      let responses: Readonly<Record<string, EncodedInputResponse>> = {};
       for (;;) {
         this.#waiting.set(run, ctx);
         const response = await this.#request(holder, { type: 'wait', id, principalKey, run, responses });
@@ -157,7 +157,7 @@ export class SharedHeldCalls {
   }
 }
 
-async function respond(ctx: Context, key: string, request: InputRequest): Promise<InputResponse> {
+async function respond(ctx: Context, key: string, request: InputRequest): Promise<EncodedInputResponse> {
   try {
     return { value: (await ctx.requestInput(key, request)) as unknown as Json };
   } catch (error) {

@@ -11,7 +11,7 @@ import type { ExposedView } from '../names/index.ts';
 import { hasExtensions } from '../relays/extensions.ts';
 import { requestOther } from '../relays/features.ts';
 import type { HeldCalls } from '../relays/held-calls.ts';
-import type { CallTarget } from '../relays/relay-call.ts';
+import type { RelayCallTarget } from '../relays/relay-call.ts';
 import { taskOf } from '../relays/task-recovery.ts';
 import type { CheckedLists } from '../upstreams/checked-lists.ts';
 import { callerKeys } from '../upstreams/isolation.ts';
@@ -170,7 +170,7 @@ export class ViewServer {
     await upstream?.cancelTask(callerKeys(caller), id);
   }
 
-  #targetOf(upstream: Upstream): CallTarget & { readonly upstream: Upstream } {
+  #targetOf(upstream: Upstream): RelayCallTarget & { readonly upstream: Upstream } {
     const { isSingle } = this.#source;
     return { upstream, held: this.#held, namesServer: !isSingle, passesExtensions: isSingle };
   }

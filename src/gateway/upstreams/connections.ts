@@ -3,13 +3,13 @@
 
 import type { Client } from '../../client/index.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
+import { CallerBackoffs } from './caller-backoffs.ts';
 import { type ConnectSettings, connectOptions } from './connect-options.ts';
 import { UpstreamConnection } from './connection.ts';
 import type { CallerKeys, ConnectionCaller } from './contract.ts';
 import { everyAsk } from './declared-capabilities.ts';
 import { isolationKey, keepsApart } from './isolation.ts';
-import { RestartPolicies } from './restart-policies.ts';
-import { pause } from './restart-policy.ts';
+import { pause } from './restart-backoff.ts';
 import { cannotBeUsed, isPermanent, reasonForCallers, type UpstreamUnavailable } from './start-error.ts';
 
 /** How long a call waits for a connection to open. */
@@ -51,7 +51,7 @@ export class UpstreamConnections {
   readonly #config: UpstreamConfig;
   readonly #settings: ConnectSettings;
   readonly #events: ConnectionsEvents;
-  readonly #policies: RestartPolicies;
+  readonly #backoffs: CallerBackoffs;
   readonly #slots = new Map<string, Slot>();
   /** Connections that are being drained: they finish their calls and get no new ones. */
   readonly #retired = new Set<UpstreamConnection>();
@@ -65,7 +65,7 @@ export class UpstreamConnections {
     this.#config = config;
     this.#settings = settings;
     this.#events = events;
-    this.#policies = new RestartPolicies(config, settings.retryDownMs);
+    this.#backoffs = new CallerBackoffs(config, settings.retryDownMs);
   }
 
   get all(): readonly UpstreamConnection[] {
@@ -117,23 +117,23 @@ export class UpstreamConnections {
 
   /** It failed too often: it is not started for a while. */
   get isDown(): boolean {
-    return this.#policies.isDown;
+    return this.#backoffs.isDown;
   }
 
   /** Why the last start failed; undefined if it did not. */
   get startFailure(): UpstreamUnavailable | undefined {
     if (this.#lastError === undefined) return undefined;
-    return this.#unavailable(this.#reason(this.#lastError), this.#policies.waitMs(), this.#lastError);
+    return this.#unavailable(this.#reason(this.#lastError), this.#backoffs.waitMs(), this.#lastError);
   }
 
   /** The next start does not wait. */
   allowStart(): void {
-    this.#policies.allowStart();
+    this.#backoffs.allowStart();
   }
 
-  /** Resets the restart policy: the next start does not wait. */
+  /** Resets the back-off: the next start does not wait. */
   forgetFailures(): void {
-    this.#policies.reset();
+    this.#backoffs.reset();
   }
 
   /** No more calls are expected: those in flight may end. */
@@ -227,19 +227,19 @@ export class UpstreamConnections {
     call: ConnectionCaller | undefined,
     signal: AbortSignal,
   ): Promise<UpstreamConnection> {
-    const policies = this.#policies;
+    const backoffs = this.#backoffs;
     const { key } = connection;
-    if (policies.isDownFor(key) && policies.waitMs(key) > 0) {
-      const error = policies.isDown ? this.#lastError : new Error('its process ended repeatedly');
-      throw this.#unavailable(this.#reason(error), policies.waitMs(key), error);
+    if (backoffs.isDownFor(key) && backoffs.waitMs(key) > 0) {
+      const error = backoffs.isDown ? this.#lastError : new Error('its process ended repeatedly');
+      throw this.#unavailable(this.#reason(error), backoffs.waitMs(key), error);
     }
     for (;;) {
-      await pause(policies.waitMs(key), signal);
+      await pause(backoffs.waitMs(key), signal);
       while (this.#closing.size > 0 && this.#processes > this.#maxProcesses) await Promise.race(this.#closing);
       this.#events.starting();
       try {
         const client = await this.#connect(connection, call, signal);
-        policies.started(key);
+        backoffs.started(key);
         this.#lastError = undefined;
         connection.opened(client);
         this.#events.opened(connection);
@@ -247,10 +247,10 @@ export class UpstreamConnections {
       } catch (error) {
         if (signal.aborted) throw this.#unavailable('it was stopped');
         this.#lastError = error;
-        policies.startFailed();
-        const isOver = isPermanent(error) || policies.isDown;
+        backoffs.startFailed();
+        const isOver = isPermanent(error) || backoffs.isDown;
         this.#events.startFailed(error, isOver);
-        if (isOver) throw this.#unavailable(this.#reason(error), policies.waitMs(), error);
+        if (isOver) throw this.#unavailable(this.#reason(error), backoffs.waitMs(), error);
       }
     }
   }
@@ -290,7 +290,7 @@ export class UpstreamConnections {
     this.#stopIdleTimer(slot);
     // What becomes of the process of one caller does not concern the others.
     if (this.#config.isolation === 'shared') this.#lastError = error;
-    this.#policies.ended(connection.key);
+    this.#backoffs.ended(connection.key);
     this.#events.lost(connection, error);
     void this.#end(Promise.resolve(connection), 0);
   }
@@ -301,7 +301,7 @@ export class UpstreamConnections {
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
         const why = this.#lastError === undefined ? 'it is still starting' : this.#reason(this.#lastError);
-        reject(this.#unavailable(why, this.#policies.waitMs(), this.#lastError));
+        reject(this.#unavailable(why, this.#backoffs.waitMs(), this.#lastError));
       }, maxWaitMs);
     });
     try {

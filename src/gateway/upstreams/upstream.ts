@@ -11,7 +11,7 @@ import { UpstreamConnections } from './connections.ts';
 import type { CallerKeys, ConnectionCaller, UpstreamCall, UpstreamListener, UpstreamStatus } from './contract.ts';
 import { isolationKey, keepsApart } from './isolation.ts';
 import { ResourceFollowers } from './resource-followers.ts';
-import { defaultRetryDownMs } from './restart-policy.ts';
+import { defaultRetryDownMs } from './restart-backoff.ts';
 import { cannotBeUsed, isUnreachable, messageOf, needsLogin } from './start-error.ts';
 import { UpstreamCatalog } from './upstream-catalog.ts';
 import { UpstreamRecord } from './upstream-record.ts';

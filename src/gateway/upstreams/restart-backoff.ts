@@ -5,7 +5,7 @@ import type { RestartConfig } from '../config/gateway-config.ts';
 /** How long a server that is down is not started. */
 export const defaultRetryDownMs = 60_000;
 
-export class RestartPolicy {
+export class RestartBackoff {
   readonly #config: RestartConfig;
   readonly #downMs: number;
   readonly #now: () => number;

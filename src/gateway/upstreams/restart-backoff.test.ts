@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { RestartPolicy } from './restart-policy.ts';
+import { RestartBackoff } from './restart-backoff.ts';
 
 function policyAt() {
   let now = 0;
-  const policy = new RestartPolicy({ minMs: 100, maxMs: 300, tries: 4, withinMs: 10_000 }, 60_000, () => now);
+  const policy = new RestartBackoff({ minMs: 100, maxMs: 300, tries: 4, withinMs: 10_000 }, 60_000, () => now);
   return { policy, pass: (ms: number) => (now += ms) };
 }
 

@@ -2,22 +2,22 @@
 // only the next process of that caller: otherwise one caller could keep the server from the others.
 
 import type { UpstreamConfig } from '../config/gateway-config.ts';
-import { RestartPolicy } from './restart-policy.ts';
+import { RestartBackoff } from './restart-backoff.ts';
 
 /** Callers whose failures are remembered; the oldest are forgotten. */
 const maxCallers = 1_000;
 
 /** Callers are named by the key of their connections. */
-export class RestartPolicies {
+export class CallerBackoffs {
   readonly #isShared: boolean;
-  readonly #newPolicy: () => RestartPolicy;
-  readonly #starts: RestartPolicy;
-  readonly #callers = new Map<string, RestartPolicy>();
+  readonly #newBackoff: () => RestartBackoff;
+  readonly #starts: RestartBackoff;
+  readonly #callers = new Map<string, RestartBackoff>();
 
   constructor({ restart, isolation }: Pick<UpstreamConfig, 'restart' | 'isolation'>, downMs: number | undefined) {
     this.#isShared = isolation === 'shared';
-    this.#newPolicy = () => new RestartPolicy(restart, downMs);
-    this.#starts = this.#newPolicy();
+    this.#newBackoff = () => new RestartBackoff(restart, downMs);
+    this.#starts = this.#newBackoff();
   }
 
   /** It failed to start too often, or processes that all callers share ended too often. */
@@ -46,18 +46,18 @@ export class RestartPolicies {
 
   /** A process ended. */
   ended(key: string): void {
-    const policy = this.#of(key);
-    policy.failed();
+    const backoff = this.#of(key);
+    backoff.failed();
     if (this.#isShared) return;
     this.#callers.delete(key);
-    this.#callers.set(key, policy);
+    this.#callers.set(key, backoff);
     if (this.#callers.size > maxCallers) this.#callers.delete(this.#callers.keys().next().value as string);
   }
 
   /** The next start does not wait, whatever failed before. */
   allowStart(): void {
     this.#starts.allowStart();
-    for (const policy of this.#callers.values()) policy.allowStart();
+    for (const backoff of this.#callers.values()) backoff.allowStart();
   }
 
   reset(): void {
@@ -65,7 +65,7 @@ export class RestartPolicies {
     this.#callers.clear();
   }
 
-  #of(key: string): RestartPolicy {
-    return this.#isShared ? this.#starts : (this.#callers.get(key) ?? this.#newPolicy());
+  #of(key: string): RestartBackoff {
+    return this.#isShared ? this.#starts : (this.#callers.get(key) ?? this.#newBackoff());
   }
 }
