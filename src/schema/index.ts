@@ -3,7 +3,7 @@ export { canonicalJson } from './canonical-json.ts';
 export { formatIssues } from './checks/issues.ts';
 export { compileSchema, loadValidator } from './compile.ts';
 export { applyDefaults } from './defaults.ts';
-export type { InferInput, InferOutput } from './infer.ts';
+export type { InferOutput } from './infer.ts';
 export { SchemaError } from './schema-error.ts';
 export { isStandardSchema } from './standard.ts';
 export type {

@@ -11,15 +11,6 @@ export type InferOutput<S> = S extends StandardSchemaV1
       ? Type
       : FromRoot<S>;
 
-/** What a caller sends: the value before validation. */
-export type InferInput<S> = S extends StandardSchemaV1
-  ? NonNullable<S['~standard']['types']>['input']
-  : S extends SchemaPair<infer Inner>
-    ? NonNullable<Inner['~standard']['types']>['input']
-    : S extends EffectSchema<unknown, infer Encoded>
-      ? Encoded
-      : FromRoot<S>;
-
 /** A root without usable types (a widened object literal, `JsonSchema` itself) is an object of unknowns. */
 type FromRoot<S> = unknown extends FromJson<S> ? Record<string, unknown> : FromJson<S>;
 

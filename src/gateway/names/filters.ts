@@ -6,8 +6,6 @@ import type { ItemFilter } from '../config/gateway-config.ts';
 /** Whether a name or URI is shown. */
 export type CompiledFilter = (text: string) => boolean;
 
-export const showAll: ItemFilter = { exclude: [] };
-
 /** What is excluded is not shown, even if it is included. Throws a `RangeError` for an invalid pattern. */
 export function compileFilter({ include, exclude }: ItemFilter): CompiledFilter {
   const included = include === undefined ? undefined : compileGlobs(include);

@@ -24,11 +24,6 @@ export function slugOf(name: string): string {
   return `${slug.slice(0, maxSlugChars - hashChars - 1).replace(/-$/, '')}-${shortHash(name)}`;
 }
 
-/** Whether a text could be a slug. */
-export function isSlug(text: string): boolean {
-  return text.length <= maxSlugChars && /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(text);
-}
-
 /** Six characters (30 bits, base32) of the SHA-256 of a text. */
 export function shortHash(text: string): string {
   let bits = Number.parseInt(sha256(text).slice(0, 8), 16) >>> 2;
