@@ -7,7 +7,7 @@ const ignored = ['**/node_modules/**', '**/dist/**', '.tmp/**'];
 
 /** Files that use the library in this process, start nothing and leave nothing global changed. */
 const library = [
-  'test/{seeds,security-table}.test.ts',
+  'test/{seeds,security-table,type-names}.test.ts',
   'test/attacks/{ended-sessions,used-states}.test.ts',
   'test/client/auth/**/*.test.ts',
   'test/client/{exact-texts,sign-in,socket-pool,usual-path}.test.ts',

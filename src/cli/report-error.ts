@@ -42,17 +42,17 @@ function codeOf(error: unknown): string {
   return find(error, ({ code }) => (typeof code === 'string' ? code : undefined)) ?? 'failed';
 }
 
-type Fields = { readonly code?: unknown; readonly tried?: unknown; readonly cause?: unknown };
+type ErrorFields = { readonly code?: unknown; readonly tried?: unknown; readonly cause?: unknown };
 
 /** Stops a circle of causes. */
 const maxCauses = 8;
 
-function find<T>(error: unknown, pick: (fields: Fields) => T | undefined): T | undefined {
+function find<T>(error: unknown, pick: (fields: ErrorFields) => T | undefined): T | undefined {
   let at = error;
   for (let i = 0; i < maxCauses && typeof at === 'object' && at !== null; i++) {
-    const found = pick(at as Fields);
+    const found = pick(at as ErrorFields);
     if (found !== undefined) return found;
-    at = (at as Fields).cause;
+    at = (at as ErrorFields).cause;
   }
   return undefined;
 }

@@ -32,7 +32,7 @@ export interface NegotiationOptions {
 /** How long a server may take to end, and again after SIGTERM, when there is no time left. */
 export const hurriedGraceMs = 250;
 
-type ProbeResult = 'open' | 'handshake' | 'silent' | 'gone';
+type NegotiationProbe = 'open' | 'handshake' | 'silent' | 'gone';
 
 /** Statuses after which a URL may still belong to the old transport of two endpoints. */
 const sseStatuses = [400, 404, 405];
@@ -114,7 +114,7 @@ export class Negotiation {
     if (known === 'sse' && hasSse) return this.#openSse();
     let connection = await this.#dial('usual');
     const [newest] = revisions.stateless;
-    let probe: ProbeResult | undefined;
+    let probe: NegotiationProbe | undefined;
     if (newest !== undefined && known !== 'handshake') {
       probe = await this.#probe(connection, newest);
       if (probe === 'open') {
@@ -161,7 +161,7 @@ export class Negotiation {
   }
 
   /** Tries the newest revision and classifies the response. */
-  async #probe(connection: ClientConnection, codec: ClientCodec, again = true): Promise<ProbeResult> {
+  async #probe(connection: ClientConnection, codec: ClientCodec, again = true): Promise<NegotiationProbe> {
     const { revisions, limits } = this.#options;
     const isHttp = connection.transport.setBinding !== undefined;
     connection.transport.setBinding?.(codec.http);
@@ -186,7 +186,7 @@ export class Negotiation {
     error: ClientError,
     again: boolean,
     isHttp: boolean,
-  ): Promise<ProbeResult> {
+  ): Promise<NegotiationProbe> {
     const { revisions, address } = this.#options;
     const { code: kind, serverError } = error;
     this.#note(methods.discover.name, codec, this.#outcome(connection, error), error);
@@ -297,7 +297,7 @@ export class Negotiation {
     return path === '' ? '' : ` at ${path}`;
   }
 
-  #noHandshake({ date }: ClientCodec, probe: ProbeResult): ClientError {
+  #noHandshake({ date }: ClientCodec, probe: NegotiationProbe): ClientError {
     if (probe !== 'handshake' && this.#probeError !== undefined) return this.#probeError;
     const why = `it does not support ${date}, and older revisions are not enabled; tried ${this.#tried.join('; ')}`;
     return clientErrors.unsupportedRevision(this.#options.address, why, this.#tried);

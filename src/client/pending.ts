@@ -6,7 +6,7 @@ import type { OutgoingCall } from './outgoing-call.ts';
 const maxTimerMs = 2 ** 31 - 1;
 
 /** A pause of the time limits of one call. */
-interface Hold {
+interface LimitPause {
   /** How many wait for its end. */
   count: number;
   readonly sinceMs: number;
@@ -27,7 +27,7 @@ export class PendingCalls {
   #timerAt = Number.POSITIVE_INFINITY;
   /** How often all time limits are paused now, and those of single calls. */
   #heldAll = 0;
-  readonly #held = new Map<OutgoingCall, Hold>();
+  readonly #held = new Map<OutgoingCall, LimitPause>();
 
   constructor(expired: (call: OutgoingCall, afterMs: number) => void) {
     this.#expired = expired;
@@ -102,7 +102,7 @@ export class PendingCalls {
     };
   }
 
-  #hold(call: OutgoingCall, sinceMs: number): Hold {
+  #hold(call: OutgoingCall, sinceMs: number): LimitPause {
     let hold = this.#held.get(call);
     if (hold === undefined) this.#held.set(call, (hold = { count: 0, sinceMs }));
     hold.count++;
@@ -110,7 +110,7 @@ export class PendingCalls {
   }
 
   /** Gives the calls the time that has passed since they were held. */
-  #release(holds: Iterable<readonly [OutgoingCall, Hold]>): void {
+  #release(holds: Iterable<readonly [OutgoingCall, LimitPause]>): void {
     for (const [call, hold] of holds) {
       // The request that was held may have ended, and the call may have sent another one.
       if (this.#held.get(call) !== hold || --hold.count > 0) continue;

@@ -42,7 +42,7 @@ export interface CallsOptions {
   outputIssues(tool: string, content: unknown): Promise<readonly string[]>;
 }
 
-interface OpenInput extends PendingInput {
+interface PendingConsoleInput extends PendingInput {
   resolve(result: JsonObject): void;
   reject(error: Error): void;
 }
@@ -51,7 +51,7 @@ class ConsoleCall {
   readonly id: string;
   readonly request: CallRequest;
   readonly abort = new AbortController();
-  readonly inputs = new Map<string, OpenInput>();
+  readonly inputs = new Map<string, PendingConsoleInput>();
   readonly startedAtMs = performance.now();
   readonly entries: number[] = [];
   update: CallUpdate;

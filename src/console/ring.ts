@@ -16,7 +16,7 @@ const defaultRingLimits: RingLimits = { maxEntries: 10_000, maxBytes: 32 * 1024 
 /** Roughly what an entry takes without its text. */
 const entryBytes = 400;
 
-interface Share {
+interface EntryShare {
   /** Numbers of its entries, oldest first, from `first` on. */
   numbers: number[];
   first: number;
@@ -33,9 +33,9 @@ export class Ring {
   #size = 0;
   #bytes = 0;
   /** By peer. */
-  readonly #shares = new Map<number, Share>();
+  readonly #shares = new Map<number, EntryShare>();
   /** Those that are more than half of the buffer, by number or by bytes: two at most. */
-  readonly #large = new Set<Share>();
+  readonly #large = new Set<EntryShare>();
 
   constructor(limits: Partial<RingLimits> = {}) {
     this.#limits = resolveLimits(defaultRingLimits, limits);
@@ -101,7 +101,7 @@ export class Ring {
     return low;
   }
 
-  #shareOf(peer: number): Share {
+  #shareOf(peer: number): EntryShare {
     let share = this.#shares.get(peer);
     if (share === undefined) {
       share = { numbers: [], first: 0, bytes: 0 };
@@ -110,7 +110,7 @@ export class Ring {
     return share;
   }
 
-  #isLarge({ numbers, first, bytes }: Share): boolean {
+  #isLarge({ numbers, first, bytes }: EntryShare): boolean {
     return numbers.length - first > this.#limits.maxEntries / 2 || bytes > this.#limits.maxBytes / 2;
   }
 

@@ -8,7 +8,7 @@ import { ConsoleError } from './console-error.ts';
 /** Stops pages from subscribing without end. */
 const maxSubscriptions = 50;
 
-interface Followed {
+interface FollowedResource {
   row: SubscriptionRow;
   subscription: Subscription | undefined;
 }
@@ -16,7 +16,7 @@ interface Followed {
 export class ResourceSubscriptions {
   readonly #clients: Clients;
   /** By URI: however many pages follow a resource, the server gets one subscription. */
-  readonly #followed = new Map<string, Followed>();
+  readonly #followed = new Map<string, FollowedResource>();
   #version = 0;
 
   constructor(clients: Clients) {
@@ -40,7 +40,10 @@ export class ResourceSubscriptions {
     if (this.#followed.size >= maxSubscriptions && known === undefined) {
       throw new ConsoleError(429, 'subscriptions', `${maxSubscriptions} resources are followed. Unsubscribe from one`);
     }
-    const followed: Followed = { row: { uri, changes: 0, since: new Date().toISOString() }, subscription: undefined };
+    const followed: FollowedResource = {
+      row: { uri, changes: 0, since: new Date().toISOString() },
+      subscription: undefined,
+    };
     this.#followed.set(uri, followed);
     try {
       const { client } = await this.#clients.get(revision);
@@ -67,7 +70,7 @@ export class ResourceSubscriptions {
     this.#followed.clear();
   }
 
-  async #follow(followed: Followed, changes: Subscription): Promise<void> {
+  async #follow(followed: FollowedResource, changes: Subscription): Promise<void> {
     try {
       for await (const _change of changes) {
         const { row } = followed;
@@ -80,7 +83,7 @@ export class ResourceSubscriptions {
     }
   }
 
-  #fail(followed: Followed, problem: string): void {
+  #fail(followed: FollowedResource, problem: string): void {
     followed.row = { ...followed.row, problem };
     this.#version++;
   }

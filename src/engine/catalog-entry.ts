@@ -59,7 +59,7 @@ export function isVisible(entry: CatalogEntry<unknown>, principal: Principal | u
 }
 
 /** The kind of entry in each list. */
-export interface Entries {
+export interface EntryKinds {
   readonly tools: ToolEntry;
   readonly resources: ResourceEntry;
   readonly resourceTemplates: TemplateEntry;
@@ -67,4 +67,4 @@ export interface Entries {
 }
 
 /** All entries of one owner. */
-export type OwnedEntries = { readonly [K in CatalogKind]?: readonly Entries[K][] };
+export type OwnedEntries = { readonly [K in CatalogKind]?: readonly EntryKinds[K][] };

@@ -6,7 +6,7 @@ import type { CacheHint } from '../protocol/model.ts';
 import {
   type CatalogEntry,
   type CatalogKind,
-  type Entries,
+  type EntryKinds,
   isVisible,
   type OwnedEntries,
   type PromptEntry,
@@ -27,9 +27,9 @@ type VisibleTo = (principal: Principal | undefined) => boolean;
 
 /** Is notified of what is registered and removed. If `added` throws, the entry is not registered. */
 export interface CatalogFollower {
-  added(kind: CatalogKind, entry: Entries[CatalogKind]): void;
+  added(kind: CatalogKind, entry: EntryKinds[CatalogKind]): void;
   /** May be called for an entry whose `added` failed. */
-  removed(entry: Entries[CatalogKind]): void;
+  removed(entry: EntryKinds[CatalogKind]): void;
 }
 
 let catalogs = 0;
@@ -37,7 +37,7 @@ let catalogs = 0;
 export class Catalog {
   /** Tells it apart from the other catalogs of its server. */
   readonly id = ++catalogs;
-  readonly #entries: { readonly [K in CatalogKind]: Map<string, Entries[K]> } = {
+  readonly #entries: { readonly [K in CatalogKind]: Map<string, EntryKinds[K]> } = {
     tools: new Map(),
     resources: new Map(),
     resourceTemplates: new Map(),
@@ -159,7 +159,7 @@ export class Catalog {
     this.#followers.delete(follower);
   }
 
-  #notifyAdded(kind: CatalogKind, entry: Entries[CatalogKind]): void {
+  #notifyAdded(kind: CatalogKind, entry: EntryKinds[CatalogKind]): void {
     try {
       for (const follower of this.#followers) follower.added(kind, entry);
     } catch (error) {
@@ -168,7 +168,7 @@ export class Catalog {
     }
   }
 
-  #notifyRemoved(entry: Entries[CatalogKind]): void {
+  #notifyRemoved(entry: EntryKinds[CatalogKind]): void {
     for (const follower of this.#followers) follower.removed(entry);
   }
 
@@ -197,18 +197,18 @@ export class Catalog {
    */
   replace(owner: object, next: OwnedEntries): readonly string[] {
     const before = this.#owned.get(owner) ?? {};
-    const after: { [K in CatalogKind]?: readonly Entries[K][] } = {};
+    const after: { [K in CatalogKind]?: readonly EntryKinds[K][] } = {};
     const rejected: string[] = [];
     this.#owned.set(owner, after);
     for (const kind of Object.keys(this.#entries) as CatalogKind[]) {
-      const table = this.#entries[kind] as Map<string, Entries[CatalogKind]>;
+      const table = this.#entries[kind] as Map<string, EntryKinds[CatalogKind]>;
       const earlier = before[kind] ?? [];
       for (const entry of earlier) {
         table.delete(entry.key);
         this.#version++;
         this.#notifyRemoved(entry);
       }
-      const added: Entries[CatalogKind][] = [];
+      const added: EntryKinds[CatalogKind][] = [];
       for (const entry of next[kind] ?? []) {
         if (table.has(entry.key)) rejected.push(entry.key);
         else {
@@ -231,7 +231,7 @@ export class Catalog {
     const replaced = this.#owned.get(owner) ?? {};
     for (const kind of Object.keys(this.#entries) as CatalogKind[]) {
       const left = new Set<unknown>(replaced[kind]);
-      const table = other.#entries[kind] as Map<string, Entries[CatalogKind]>;
+      const table = other.#entries[kind] as Map<string, EntryKinds[CatalogKind]>;
       for (const [key, entry] of this.#entries[kind]) if (!left.has(entry)) table.set(key, entry);
       for (const entry of entries[kind] ?? []) if (!table.has(entry.key)) other.#insert(kind, entry);
     }
@@ -239,8 +239,8 @@ export class Catalog {
   }
 
   /** Adds an entry as it is; returns a function that removes it. */
-  add<K extends CatalogKind>(kind: K, entry: Entries[K]): () => void {
-    const table = this.#entries[kind] as Map<string, Entries[K]>;
+  add<K extends CatalogKind>(kind: K, entry: EntryKinds[K]): () => void {
+    const table = this.#entries[kind] as Map<string, EntryKinds[K]>;
     const { key } = entry;
     if (table.has(key)) {
       throw new TypeError(
@@ -258,13 +258,13 @@ export class Catalog {
     };
   }
 
-  #insert(kind: CatalogKind, entry: Entries[CatalogKind]): void {
+  #insert(kind: CatalogKind, entry: EntryKinds[CatalogKind]): void {
     this.#version++;
     // An entry that its owner registers again has the restrictions applied already.
     if (!this.#ownVisibility.has(entry)) this.#ownVisibility.set(entry, entry.visible);
     this.#applyRestrictions(kind, entry);
     this.#notifyAdded(kind, entry);
-    (this.#entries[kind] as Map<string, Entries[CatalogKind]>).set(entry.key, entry);
+    (this.#entries[kind] as Map<string, EntryKinds[CatalogKind]>).set(entry.key, entry);
     const task = kind === 'tools' ? (entry as ToolEntry).task : undefined;
     if (task !== undefined) this.#hasTasks = true;
     if (task?.facade) this.#hasFacade = true;
@@ -277,10 +277,10 @@ export function changedLists(before: OwnedEntries, after: OwnedEntries): readonl
 }
 
 /** Whether clients see no difference between two lists. */
-function isSameList(before: readonly Entries[CatalogKind][], after: readonly Entries[CatalogKind][]): boolean {
+function isSameList(before: readonly EntryKinds[CatalogKind][], after: readonly EntryKinds[CatalogKind][]): boolean {
   if (before.length !== after.length) return false;
   return before.every((entry, i) => {
-    const other = after[i] as Entries[CatalogKind];
+    const other = after[i] as EntryKinds[CatalogKind];
     if (entry === other) return true;
     if (entry.key !== other.key || entry.listed !== other.listed) return false;
     return entry.listed === false || JSON.stringify(entry.describe()) === JSON.stringify(other.describe());

@@ -3,6 +3,7 @@
 
 import type { Ability } from '../protocol/abilities.ts';
 import type { AppCsp, AppPermissions, ToolAudience } from '../protocol/apps.ts';
+import type { Awaitable } from '../protocol/awaitable.ts';
 import type { Principal } from '../protocol/exchange.ts';
 import type {
   Annotations,
@@ -23,8 +24,6 @@ import type { InferOutput, Issue, SchemaInput } from '../schema/index.ts';
 import type { Context } from './context.ts';
 import type { InputRequired } from './input-requests/input-required.ts';
 import type { TaskOptions, TaskSupport } from './tasks/task-options.ts';
-
-type Awaitable<T> = T | Promise<T>;
 
 interface Described {
   readonly title?: string;

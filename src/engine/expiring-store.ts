@@ -38,7 +38,7 @@ export function createMemoryExpiringStore(
 ): ExpiringStore {
   const resolved = resolveLimits(defaults, limits);
   const marks = new Marks(resolved, expiredBy);
-  const values = new Values(resolved, now);
+  const values = new ExpiringValues(resolved, now);
   return {
     get(key) {
       const mark = marks.get(key);
@@ -127,16 +127,16 @@ interface Value {
 }
 
 /** Keys of one owner, oldest first. */
-interface Share {
+interface OwnerShare {
   bytes: number;
   readonly keys: Set<string>;
 }
 
-class Values {
+class ExpiringValues {
   readonly #limits: MemoryStoreLimits;
   readonly #now: () => number;
   readonly #values = new Map<string, Value>();
-  readonly #shares = new Map<string, Share>();
+  readonly #shares = new Map<string, OwnerShare>();
   #bytes = 0;
   #sweep = this.#values.entries();
 
@@ -179,23 +179,23 @@ class Values {
     if (found === undefined) return;
     this.#values.delete(key);
     this.#bytes -= found.bytes;
-    const share = this.#shares.get(found.owner) as Share;
+    const share = this.#shares.get(found.owner) as OwnerShare;
     share.bytes -= found.bytes;
     share.keys.delete(key);
     if (share.keys.size === 0) this.#shares.delete(found.owner);
   }
 
-  #dropOldest({ keys }: Share): void {
+  #dropOldest({ keys }: OwnerShare): void {
     const [oldest] = keys;
     if (oldest !== undefined) this.delete(oldest);
   }
 
-  #largestShare(): Share {
-    let largest: Share | undefined;
+  #largestShare(): OwnerShare {
+    let largest: OwnerShare | undefined;
     for (const share of this.#shares.values()) {
       if (largest === undefined || share.bytes > largest.bytes) largest = share;
     }
-    return largest as Share;
+    return largest as OwnerShare;
   }
 
   #sweepSome(): void {

@@ -8,7 +8,7 @@ import { isObject } from '../protocol/json-rpc.ts';
 import type { CacheHint } from '../protocol/model.ts';
 import type { Codec, ListItemTypes } from '../protocol/revisions/index.ts';
 import type { Catalog } from './catalog.ts';
-import { type CatalogEntry, type CatalogKind, type Entries, isVisible } from './catalog-entry.ts';
+import { type CatalogEntry, type CatalogKind, type EntryKinds, isVisible } from './catalog-entry.ts';
 import type { Limits } from './limits.ts';
 import { principalKey, type RequestInfo, type Sealer } from './ports.ts';
 
@@ -33,7 +33,7 @@ export interface ListVariant<K extends CatalogKind> {
   /** Names it among the variants of this list. */
   readonly name: string;
   /** The item as these clients see it; undefined: they do not see it. */
-  describe(entry: Entries[K]): ListItemTypes[K] | undefined;
+  describe(entry: EntryKinds[K]): ListItemTypes[K] | undefined;
 }
 
 type ListedCatalog = Pick<Catalog, CatalogKind | 'hides' | 'id' | 'cache'>;
@@ -104,7 +104,7 @@ export class ListCache {
     const isPrivate = catalog.hides || more !== undefined || variant !== undefined || isOwn;
     const hint = catalog.cache ?? this.#source.listCache;
     const cache: CacheHint = { ...hint, cacheScope: isPrivate ? 'private' : hint.cacheScope };
-    const entries = catalog[kind] as unknown as ReadonlyMap<string, Entries[K]>;
+    const entries = catalog[kind] as unknown as ReadonlyMap<string, EntryKinds[K]>;
     if (cursor === undefined && more === undefined) {
       const view = catalog.hides ? viewOf(entries, principal) : '';
       // A page that is not the last contains a cursor, which is bound to its caller.
@@ -188,7 +188,7 @@ function viewOf(entries: ReadonlyMap<string, CatalogEntry<unknown>>, principal: 
 }
 
 function visibleItems<K extends CatalogKind>(
-  entries: ReadonlyMap<string, Entries[K]>,
+  entries: ReadonlyMap<string, EntryKinds[K]>,
   principal: Principal | undefined,
   variant: ListVariant<K> | undefined,
 ): ListItem<K>[] {

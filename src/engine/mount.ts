@@ -4,7 +4,7 @@
 import type { Principal } from '../protocol/exchange.ts';
 import type { Resource } from '../protocol/model.ts';
 import type { Catalog, CatalogFollower } from './catalog.ts';
-import type { Entries, TemplateEntry } from './catalog-entry.ts';
+import type { EntryKinds, TemplateEntry } from './catalog-entry.ts';
 import type { ResourceTemplateDefinition } from './definitions.ts';
 
 export interface MountOptions {
@@ -21,11 +21,11 @@ export function mountCatalog({ target, source, rename }: MountOptions): () => vo
     added: (kind, entry) => {
       const copy =
         kind === 'tools' || kind === 'prompts'
-          ? renamed(entry as Entries['tools' | 'prompts'], rename(kind, entry.key))
+          ? renamed(entry as EntryKinds['tools' | 'prompts'], rename(kind, entry.key))
           : kind === 'resourceTemplates'
             ? restricted(entry as TemplateEntry, source)
             : { ...entry };
-      copies.set(entry, target.add(kind, copy as Entries[typeof kind]));
+      copies.set(entry, target.add(kind, copy as EntryKinds[typeof kind]));
     },
     removed: (entry) => {
       copies.get(entry)?.();
@@ -46,7 +46,7 @@ export function mountCatalog({ target, source, rename }: MountOptions): () => vo
   return unmount;
 }
 
-function renamed<E extends Entries['tools' | 'prompts']>(entry: E, name: string): E {
+function renamed<E extends EntryKinds['tools' | 'prompts']>(entry: E, name: string): E {
   let described: ReturnType<E['describe']> | undefined;
   const describe = () => (described ??= { ...entry.describe(), name } as ReturnType<E['describe']>);
   return { ...entry, key: name, describe };

@@ -13,7 +13,7 @@ import { type AudienceTest, audienceKeys, audienceTest, type ChangeAudience } fr
 import { CallTimeout } from './call-timeout.ts';
 import type { CallerCatalogs } from './caller-catalogs.ts';
 import { Catalog } from './catalog.ts';
-import type { CatalogKind, Entries, OwnedEntries } from './catalog-entry.ts';
+import type { CatalogKind, EntryKinds, OwnedEntries } from './catalog-entry.ts';
 import { type AnnouncedChange, Changes, type ListKind } from './changes.ts';
 import type { Context } from './context.ts';
 import type { Call, CallServer, Feature } from './contract.ts';
@@ -181,8 +181,8 @@ export class ServerState implements CallServer {
   }
 
   /** The entries with a key, in all catalogs. */
-  entriesNamed<K extends CatalogKind>(kind: K, key: string): readonly Entries[K][] {
-    const of = (catalog: Catalog) => (catalog[kind] as unknown as ReadonlyMap<string, Entries[K]>).get(key);
+  entriesNamed<K extends CatalogKind>(kind: K, key: string): readonly EntryKinds[K][] {
+    const of = (catalog: Catalog) => (catalog[kind] as unknown as ReadonlyMap<string, EntryKinds[K]>).get(key);
     const all = [this.catalog, ...(this.callerCatalogs?.all() ?? [])];
     return [...new Set(all.map(of))].filter((entry) => entry !== undefined);
   }

@@ -26,7 +26,7 @@ import type { AudienceTest, ChangeAudience } from './audience.ts';
 import { createDetachedCall } from './call.ts';
 import type { CallerCatalogs } from './caller-catalogs.ts';
 import type { Catalog } from './catalog.ts';
-import type { CatalogKind, Entries, OwnedEntries } from './catalog-entry.ts';
+import type { CatalogKind, EntryKinds, OwnedEntries } from './catalog-entry.ts';
 import type { ListKind } from './changes.ts';
 import { EngineChannel } from './channel.ts';
 import type { Context } from './context.ts';
@@ -306,7 +306,7 @@ export class Server implements SessionHost {
     return this.#state.isRegistered(kind, key);
   }
   /** The entries with a name or URI: several if callers have catalogs of their own. */
-  entriesNamed<K extends CatalogKind>(kind: K, key: string): readonly Entries[K][] {
+  entriesNamed<K extends CatalogKind>(kind: K, key: string): readonly EntryKinds[K][] {
     return this.#state.entriesNamed(kind, key);
   }
 

@@ -11,7 +11,7 @@ interface Expression {
   readonly names: readonly { readonly name: string; readonly explode: boolean }[];
 }
 
-type Part = string | Expression;
+type TemplatePart = string | Expression;
 
 /** Characters that end a value of each operator. */
 const stops: Readonly<Record<Operator, string>> = {
@@ -38,7 +38,7 @@ export class UriTemplate {
   readonly template: string;
   /** The variables, in order of appearance. */
   readonly names: readonly string[];
-  readonly #parts: readonly Part[];
+  readonly #parts: readonly TemplatePart[];
 
   /** Throws a TypeError that says how to fix a template that is malformed or cannot be matched. */
   constructor(template: string) {
@@ -56,7 +56,7 @@ export class UriTemplate {
     const parts = this.#parts;
     let at = 0;
     for (let i = 0; i < parts.length; i++) {
-      const part = parts[i] as Part;
+      const part = parts[i] as TemplatePart;
       if (typeof part === 'string') {
         if (!uri.startsWith(part, at)) return undefined;
         at += part.length;
@@ -152,8 +152,8 @@ function decode(text: string): string | undefined {
   }
 }
 
-function parseTemplate(template: string): readonly Part[] {
-  const parts: Part[] = [];
+function parseTemplate(template: string): readonly TemplatePart[] {
+  const parts: TemplatePart[] = [];
   let at = 0;
   while (at < template.length) {
     const open = template.indexOf('{', at);

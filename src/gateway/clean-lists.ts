@@ -58,13 +58,13 @@ function withValidMembers<T extends object>(item: T, checks: Checks): T {
   return entries.every(isValid) ? item : (Object.fromEntries(entries.filter(isValid)) as T);
 }
 
-interface Described {
+interface DescribedItem {
   readonly title?: string;
   readonly description?: string;
   readonly icons?: readonly Icon[];
 }
 
-function cleanItem<T extends Described>(given: T, checks: Checks): T {
+function cleanItem<T extends DescribedItem>(given: T, checks: Checks): T {
   const item = withValidMembers(given, checks);
   const { title, description, icons } = item;
   return {

@@ -95,12 +95,12 @@ function plainFields({ fields, stacks }: LogRecord): Record<string, unknown> {
   return plainObject(fields, 0, budget);
 }
 
-interface Budget {
+interface FormatBudget {
   left: number;
   readonly stacks: boolean;
 }
 
-function plainObject(source: object, depth: number, budget: Budget): Record<string, unknown> {
+function plainObject(source: object, depth: number, budget: FormatBudget): Record<string, unknown> {
   const result: Record<string, unknown> = Object.create(null);
   for (const key of Object.keys(source)) {
     if (budget.left-- <= 0) {
@@ -119,7 +119,7 @@ function plainObject(source: object, depth: number, budget: Budget): Record<stri
   return result;
 }
 
-function plain(value: unknown, depth: number, budget: Budget): unknown {
+function plain(value: unknown, depth: number, budget: FormatBudget): unknown {
   if (typeof value === 'string') return redactField(value);
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
   if (typeof value === 'bigint' || typeof value === 'symbol') return String(value);
@@ -141,7 +141,7 @@ function plain(value: unknown, depth: number, budget: Budget): unknown {
   return items;
 }
 
-function plainError(error: Error, depth: number, budget: Budget): Record<string, unknown> {
+function plainError(error: Error, depth: number, budget: FormatBudget): Record<string, unknown> {
   const { cause } = error;
   return {
     name: String(error.name),

@@ -5,11 +5,11 @@ import type { LogFields, Logger } from './logger.ts';
 /** A caller who makes a handler fail in a loop must not fill the disk; beyond this, lines are counted instead. */
 const maxLinesPerSecond = 100;
 
-interface Console {
+interface ConsoleLike {
   error(...data: unknown[]): void;
 }
 
-export function createConsoleLogger(console: Console = globalThis.console): Logger {
+export function createConsoleLogger(console: ConsoleLike = globalThis.console): Logger {
   let second = 0;
   let lines = 0;
   const write = (level: string, message: string, fields: LogFields): void => {

@@ -1,12 +1,12 @@
 // Work that waits, in order, and for which caller. The owner decides when the next one may start.
 
-interface Waiting {
+interface WaitingWork {
   readonly caller: string;
   start(): void;
 }
 
 export class WaitingCallers {
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<WaitingWork>();
 
   get size(): number {
     return this.#waiting.size;
@@ -24,7 +24,7 @@ export class WaitingCallers {
         this.#waiting.delete(waiting);
         resolve();
       };
-      const waiting: Waiting = { caller, start };
+      const waiting: WaitingWork = { caller, start };
       if (signal.aborted) return stop();
       signal.addEventListener('abort', stop, { once: true });
       this.#waiting.add(waiting);

@@ -5,7 +5,7 @@
 import { budget, budgetExceeded, depthExceeded } from './checks/budget.ts';
 import type { Check } from './checks/check.ts';
 import { buildCheck } from './checks/closures.ts';
-import type { Test } from './checks/codegen.ts';
+import type { GeneratedTest } from './checks/codegen.ts';
 import { IssueCollector } from './checks/issue-collector.ts';
 import { budgetExceededIssue, isStackOverflow, nestedTooDeeply } from './checks/issues.ts';
 import { limits } from './limits.ts';
@@ -32,7 +32,7 @@ export class JsonSchemaValidator implements Validator {
   readonly #read: () => Plan;
   #plan: Plan | undefined;
   #exact: Check | undefined;
-  #generated: Test | undefined;
+  #generated: GeneratedTest | undefined;
   #callsLeft: number;
 
   /** `generateAfter` lets tests choose between closures and generated code. */

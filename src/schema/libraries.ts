@@ -10,7 +10,7 @@ import type {
 } from './types.ts';
 
 type Direction = 'input' | 'output';
-type Convert = (schema: unknown, options?: object) => JsonSchema;
+type ConvertSchema = (schema: unknown, options?: object) => JsonSchema;
 
 /** The JSON Schema of a library's schema, by the converter that belongs to it; `undefined` where none is installed. */
 export function convertByLibrary(schema: StandardSchemaV1, direction: Direction): JsonSchema | undefined {
@@ -21,7 +21,7 @@ export function convertByLibrary(schema: StandardSchemaV1, direction: Direction)
 const converters: Readonly<Record<string, (schema: object, direction: Direction) => JsonSchema | undefined>> = {
   zod: (schema, direction) => ('_zod' in schema ? convertZod4(schema, direction) : convertZod3(schema, direction)),
   valibot: (schema, direction) =>
-    load<{ toJsonSchema: Convert }>('@valibot/to-json-schema')?.toJsonSchema(schema, {
+    load<{ toJsonSchema: ConvertSchema }>('@valibot/to-json-schema')?.toJsonSchema(schema, {
       typeMode: direction,
       target: 'draft-2020-12',
     }),
@@ -30,14 +30,14 @@ const converters: Readonly<Record<string, (schema: object, direction: Direction)
 /** Before 4.2, and in zod/mini, only the package's own function converts. */
 function convertZod4(schema: object, io: Direction): JsonSchema | undefined {
   for (const name of ['zod', 'zod/v4']) {
-    const zod = load<{ toJSONSchema?: Convert }>(name);
+    const zod = load<{ toJSONSchema?: ConvertSchema }>(name);
     if (zod?.toJSONSchema !== undefined) return zod.toJSONSchema(schema, { io, target: 'draft-2020-12' });
   }
   return undefined;
 }
 
 function convertZod3(schema: object, pipeStrategy: Direction): JsonSchema | undefined {
-  const library = load<{ zodToJsonSchema: Convert }>('zod-to-json-schema');
+  const library = load<{ zodToJsonSchema: ConvertSchema }>('zod-to-json-schema');
   return library?.zodToJsonSchema(schema, { pipeStrategy, effectStrategy: 'input' });
 }
 
@@ -50,7 +50,7 @@ interface EffectLibrary {
     readonly standardSchemaV1?: (schema: unknown) => StandardSchemaV1;
     readonly typeSchema?: (schema: unknown) => unknown;
   };
-  readonly JSONSchema?: { readonly make: Convert };
+  readonly JSONSchema?: { readonly make: ConvertSchema };
 }
 
 /** Effect marks its schemas by these keys, in version 3 and 4. */

@@ -78,10 +78,10 @@ export {
   OwnFiles,
   type OwnPaths,
   openRoots,
-  type SearchOptions as TextSearchOptions,
   type TextEdit,
   type TextMatch,
   type TextMatches,
+  type TextSearchOptions,
 } from './files/tree.ts';
 // Limits: middleware for `server.around`.
 export {

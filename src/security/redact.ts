@@ -93,7 +93,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   const hide = (secret: unknown): unknown =>
     secret === null || secret === undefined || typeof secret === 'boolean' || secret === '' ? secret : replacement;
 
-  const copyList = (items: readonly unknown[], parent: Parent, budget: Budget): unknown[] => {
+  const copyList = (items: readonly unknown[], parent: Parent, budget: CopyBudget): unknown[] => {
     const copies: unknown[] = [];
     for (let index = 0; index < items.length; index++) {
       if (budget.left <= 0) {
@@ -110,7 +110,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   };
 
   /** Copies one member of a record. False if the budget is used up. */
-  const copyMember = (record: RecordCopy, key: string, item: unknown, parent: Parent, budget: Budget): boolean => {
+  const copyMember = (record: RecordCopy, key: string, item: unknown, parent: Parent, budget: CopyBudget): boolean => {
     if (budget.left-- <= 0) {
       put(record.members, '…', 'more');
       return false;
@@ -128,13 +128,13 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     return members;
   };
 
-  const copyEntries = (entries: Iterable<readonly [string, unknown]>, parent: Parent, budget: Budget): unknown => {
+  const copyEntries = (entries: Iterable<readonly [string, unknown]>, parent: Parent, budget: CopyBudget): unknown => {
     const record: RecordCopy = { members: {}, isNamed: false };
     for (const [key, item] of entries) if (!copyMember(record, key, item, parent, budget)) break;
     return finish(record);
   };
 
-  const copyProperties = (object: object, parent: Parent, budget: Budget): unknown => {
+  const copyProperties = (object: object, parent: Parent, budget: CopyBudget): unknown => {
     const record: RecordCopy = { members: {}, isNamed: false };
     for (const key of Object.keys(object)) {
       if (!copyMember(record, key, readProperty(object, key), parent, budget)) break;
@@ -142,7 +142,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     return finish(record);
   };
 
-  const copyObject = (object: object, parent: Parent, budget: Budget): unknown => {
+  const copyObject = (object: object, parent: Parent, budget: CopyBudget): unknown => {
     // First, because most are; and because naming `Headers` below makes Node load all of fetch.
     if (Object.getPrototypeOf(object) === Object.prototype) return copyProperties(object, parent, budget);
     if (Array.isArray(object)) return copyList(object, parent, budget);
@@ -155,7 +155,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     return copyProperties(object, parent, budget);
   };
 
-  const copy = (node: unknown, parent: Parent | undefined, budget: Budget): unknown => {
+  const copy = (node: unknown, parent: Parent | undefined, budget: CopyBudget): unknown => {
     if (typeof node === 'string') return redactText(node);
     if (typeof node === 'bigint') return String(node);
     if (typeof node === 'function' || typeof node === 'symbol') return `[${typeof node}]`;
@@ -176,7 +176,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
 }
 
 /** How many values may still be copied. */
-interface Budget {
+interface CopyBudget {
   left: number;
 }
 

@@ -61,10 +61,10 @@ export function serveStream(
   peer: Peer = { transport: 'stdio' },
   options: StreamOptions = {},
 ): StreamServer {
-  return new StreamConnection(host, input, output, peer, options);
+  return new ByteStreamConnection(host, input, output, peer, options);
 }
 
-class StreamConnection implements StreamServer, Outlet {
+class ByteStreamConnection implements StreamServer, Outlet {
   readonly closed: Promise<StreamEnd>;
   readonly #resolveClosed: (end: StreamEnd) => void;
   readonly #input: Readable;

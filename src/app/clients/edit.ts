@@ -28,7 +28,7 @@ import type { ClientRow } from './clients.ts';
 
 export type EntryChange = 'created' | 'added' | 'changed' | 'removed' | 'unchanged';
 
-type Entry = JsonObject;
+type WrittenEntry = JsonObject;
 
 export interface Edited {
   readonly change: EntryChange;
@@ -40,7 +40,7 @@ export interface Edited {
  * The text a file would have with this entry. Keys that the user added to the entry stay, as do variables in `env` and
  * headers that are not given again.
  */
-export function withEntry(row: ClientRow, file: string, text: string, name: string, entry: Entry): string {
+export function withEntry(row: ClientRow, file: string, text: string, name: string, entry: WrittenEntry): string {
   return parseOrFail(file, text, () => {
     const path = [...sectionFor(row, text), name];
     if (row.format === 'toml') return setTable(text, path, mergeEntry(tableAt(tomlData(text), path), entry));
@@ -60,7 +60,7 @@ const commandKeys = ['command', 'args', 'env', 'environment', 'env_vars', 'cwd']
 const urlKeys = ['url', 'httpUrl', 'serverUrl', 'headers', 'http_headers', 'env_http_headers', 'bearer_token_env_var'];
 
 /** The new entry, and what the user added to the old one. */
-function mergeEntry(old: Entry | undefined, entry: Entry): Entry {
+function mergeEntry(old: WrittenEntry | undefined, entry: WrittenEntry): WrittenEntry {
   if (old === undefined) return entry;
   const [same, other] = 'command' in entry ? [commandKeys, urlKeys] : [urlKeys, commandKeys];
   const switched = other.some((key) => key in old) && !same.some((key) => key in old);
@@ -87,7 +87,7 @@ export function hasEntry(row: ClientRow, file: string, name: string): boolean {
 }
 
 /** Adds or updates an entry. */
-export function install(row: ClientRow, file: string, name: string, entry: Entry): Edited {
+export function install(row: ClientRow, file: string, name: string, entry: WrittenEntry): Edited {
   const text = readText(file);
   const known = text !== undefined && hasEntry(row, file, name);
   const next = withEntry(row, file, text ?? '', name, entry);
@@ -102,7 +102,7 @@ export function replaceEntries(
   file: string,
   removed: readonly string[],
   name: string,
-  entry: Entry,
+  entry: WrittenEntry,
 ): Edited {
   const text = readText(file) ?? '';
   const without = removed.reduce((each, old) => withoutEntry(row, file, each, old) ?? each, text);

@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline';
 import { silentLogger } from '../../protocol/logger.ts';
 import { serveStdio } from '../../transports/stdio.ts';
-import { Relay, type RelayedCall } from './relay.ts';
+import { DevRelay, type RelayedCall } from './relay.ts';
 import { ServerProcess, type ServerProcessListener } from './server-process.ts';
 
 export interface DevListener extends ServerProcessListener {
@@ -14,7 +14,7 @@ export interface DevListener extends ServerProcessListener {
 
 /** Serves a server file on stdin and stdout until the client closes them, then ends the process. */
 export async function serveDev(file: string, listener: DevListener): Promise<void> {
-  const relay = new Relay({
+  const relay = new DevRelay({
     onCall: (call) => listener.onCall(call),
     onUnexpectedOutput: (line) => listener.onUnexpectedOutput(line),
     onClose: () => server.close(),

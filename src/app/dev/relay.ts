@@ -9,7 +9,7 @@ import { parseJson } from '../../protocol/parse-json.ts';
 type Id = string | number;
 
 // biome-ignore lint/suspicious/noExplicitAny: messages of either side are relayed as they are, not validated
-type Message = any;
+type UncheckedMessage = any;
 
 /** A request of the client that has ended. */
 export interface RelayedCall {
@@ -29,8 +29,8 @@ export interface RelayListener {
   onClose(): Promise<void>;
 }
 
-interface OpenRequest {
-  readonly message: Message;
+interface OpenRelayedRequest {
+  readonly message: UncheckedMessage;
   readonly sinceMs: number;
   /** A subscription stream that was opened again; its second acknowledgement is not relayed. */
   reopened?: boolean;
@@ -40,7 +40,7 @@ const listen = 'subscriptions/listen';
 const lists = ['tools', 'resources', 'prompts'] as const;
 
 /** The host of a transport with one connection, such as stdio. */
-export class Relay implements Host, Channel {
+export class DevRelay implements Host, Channel {
   readonly #listener: RelayListener;
   #outlet: Outlet | undefined;
 
@@ -54,17 +54,17 @@ export class Relay implements Host, Channel {
   #waiting: string[] = [];
 
   /** Requests of the client. */
-  readonly #open = new Map<Id, OpenRequest>();
+  readonly #open = new Map<Id, OpenRelayedRequest>();
   /** Requests of the server by the id under which the client knows them: a restarted server uses its ids again. */
   readonly #serverRequests = new Map<Id, Id>();
   /** Requests of the relay itself. */
-  readonly #own = new Map<Id, (response: Message) => void>();
+  readonly #own = new Map<Id, (response: UncheckedMessage) => void>();
   #lastId = 0;
   /** Called when no request is open any more. */
   #onIdle: (() => void) | undefined;
 
   /** What is sent again to a restarted server: the session of the handshake revisions. */
-  #initialize: { readonly params: unknown; readonly result: Message } | undefined;
+  #initialize: { readonly params: unknown; readonly result: UncheckedMessage } | undefined;
   #initialized = false;
   #logLevel: unknown;
   readonly #subscribed = new Map<string, unknown>();
@@ -155,7 +155,7 @@ export class Relay implements Host, Channel {
   }
 
   /** Returns what the client gets, if anything. */
-  #fromServer(message: Message): Message {
+  #fromServer(message: UncheckedMessage): UncheckedMessage {
     const { id, method, params } = message;
     if (method === undefined) return this.#responseFromServer(message);
     if (id !== undefined) {
@@ -182,7 +182,7 @@ export class Relay implements Host, Channel {
     return message;
   }
 
-  #responseFromServer(message: Message): Message {
+  #responseFromServer(message: UncheckedMessage): UncheckedMessage {
     const { id, result, error } = message;
     const own = this.#own.get(id);
     if (own !== undefined) {
@@ -235,7 +235,7 @@ export class Relay implements Host, Channel {
   }
 
   /** Returns what the server gets, if anything. What is not a message is relayed too: the server rejects it. */
-  #fromClient(message: Message): Message {
+  #fromClient(message: UncheckedMessage): UncheckedMessage {
     const id = message?.id;
     if (message?.method === undefined) {
       if (id === undefined || (message.result === undefined && message.error === undefined)) return message;
@@ -287,7 +287,7 @@ export class Relay implements Host, Channel {
     return `mooring-dev-${++this.#lastId}`;
   }
 
-  #request(method: string, params: unknown, onResponse: (response: Message) => void = () => {}): void {
+  #request(method: string, params: unknown, onResponse: (response: UncheckedMessage) => void = () => {}): void {
     const id = this.#nextId();
     this.#own.set(id, onResponse);
     this.#write({ jsonrpc: '2.0', id, method, params });
@@ -307,7 +307,7 @@ export class Relay implements Host, Channel {
   }
 
   /** A request of the client has ended. */
-  #report({ message: { method, params }, sinceMs }: OpenRequest, error: string | undefined): void {
+  #report({ message: { method, params }, sinceMs }: OpenRelayedRequest, error: string | undefined): void {
     const name = params?.name ?? params?.uri;
     this.#listener.onCall({
       method: String(method),
@@ -328,11 +328,13 @@ export class Relay implements Host, Channel {
 }
 
 /** Undefined for a text that is not JSON: the other side rejects it, or it is reported as unexpected output. */
-const parse = (text: string): Message => parseJson(text);
+const parse = (text: string): UncheckedMessage => parseJson(text);
 
 /** The text of a tool result that is an error. */
-function toolError(result: Message): string | undefined {
+function toolError(result: UncheckedMessage): string | undefined {
   if (result?.isError !== true) return undefined;
-  const text = Array.isArray(result.content) ? result.content.find((each: Message) => each?.type === 'text')?.text : '';
+  const text = Array.isArray(result.content)
+    ? result.content.find((each: UncheckedMessage) => each?.type === 'text')?.text
+    : '';
   return typeof text === 'string' && text !== '' ? text : 'the tool reported an error';
 }

@@ -8,12 +8,12 @@ import type { WrittenServer } from '../clients/server-config.ts';
 import { expandVariables } from '../config/expand.ts';
 import { positionOf } from '../text/jsonc.ts';
 import { mapTexts, optionalVariables, withAbsoluteFolder, withOwnVariables } from './client-variables.ts';
-import { unknownOutsideVscode, type WithFiles, withEnvFile, withFileValues } from './entry-files.ts';
+import { type EntryWithFiles, unknownOutsideVscode, withEnvFile, withFileValues } from './entry-files.ts';
 import { type Inputs, inputsIn, inputsNeededBy, replaceInputs } from './inputs.ts';
 import { secretsIn, withSecrets } from './secrets.ts';
 
 /** A file that was read, to find lines in it. */
-export interface Place {
+export interface ConfigText {
   readonly file: string;
   readonly text: string;
   offsetOf(path: readonly (string | number)[]): number;
@@ -21,7 +21,7 @@ export interface Place {
 
 /** Where an entry comes from, and where its values come from. */
 export interface EntrySources {
-  readonly place: Place;
+  readonly place: ConfigText;
   /** The content of the file. */
   readonly data: unknown;
   /** The client whose file it is, where that affects the meaning of a key. */
@@ -59,7 +59,11 @@ export async function completeServer(server: WrittenServer, sources: EntrySource
 }
 
 /** The text of a problem, with file and line. */
-export function describeProblem(place: Place, { name, section }: WrittenServer, { path, why }: EntryProblem): string {
+export function describeProblem(
+  place: ConfigText,
+  { name, section }: WrittenServer,
+  { path, why }: EntryProblem,
+): string {
   return `${lineOf(place, [...section, name, ...path])}: ${name}: ${why}`;
 }
 
@@ -99,7 +103,7 @@ async function withValues(
   const { inputs, place, notes, workspace } = sources;
   const { name, section } = server;
   const folders = [...new Set([dirname(place.file), workspace])];
-  const take = (given: WithFiles): unknown => {
+  const take = (given: EntryWithFiles): unknown => {
     problems.push(...given.problems.map(({ path, why }) => ({ kind: 'file' as const, path, why })));
     notes.push(...(given.notes ?? []));
     return given.value;
@@ -175,6 +179,6 @@ function walkTexts(
 }
 
 /** The file and line of a path in it. */
-export function lineOf({ file, text, offsetOf }: Place, path: readonly (string | number)[]): string {
+export function lineOf({ file, text, offsetOf }: ConfigText, path: readonly (string | number)[]): string {
   return `${file}:${positionOf(text, offsetOf(path)).line}`;
 }

@@ -5,11 +5,11 @@ import type { Server } from '../../engine/server.ts';
 import type { Gateway, ServedAs } from '../../gateway/index.ts';
 import { diffDefinitions, type PinDifference, type Pins } from '../../gateway/pins/index.ts';
 
-type Listener = Parameters<ConsoleGateway['observe']>[0];
+type UpstreamMessageListener = Parameters<ConsoleGateway['observe']>[0];
 
 /** Passes on the messages of all connections to servers. */
 export class UpstreamMessages {
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Set<UpstreamMessageListener>();
 
   /** For one connection to a server. */
   of(slug: string): (direction: 'in' | 'out', text: string) => void {
@@ -19,7 +19,7 @@ export class UpstreamMessages {
     };
   }
 
-  observe(listener: Listener): () => void {
+  observe(listener: UpstreamMessageListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

@@ -22,7 +22,7 @@ export interface FileProblem {
   readonly why: string;
 }
 
-export interface WithFiles {
+export interface EntryWithFiles {
   readonly value: unknown;
   readonly problems: readonly FileProblem[];
   readonly notes?: readonly ConfigNote[];
@@ -38,7 +38,7 @@ export function findFile(path: string, folders: readonly string[]): string {
 }
 
 /** The entry with the variables of its file. Those of `env` take precedence, also if they are null: not set. */
-export function withEnvFile(name: string, written: unknown, folders: readonly string[]): WithFiles {
+export function withEnvFile(name: string, written: unknown, folders: readonly string[]): EntryWithFiles {
   const path = isObject(written) ? written[envFileKey] : undefined;
   // Without a command there is no process that could have variables. What is not a text is reported with the other values.
   if (!isObject(written) || typeof path !== 'string' || written['command'] === undefined) {
@@ -74,7 +74,7 @@ export function namesFile(text: string): boolean {
  * The entry with the contents of files in its variables and headers, without space around them. Elsewhere they are not replaced:
  * all users of the machine can see command lines, and URLs are in logs.
  */
-export function withFileValues(written: unknown, folders: readonly string[]): WithFiles {
+export function withFileValues(written: unknown, folders: readonly string[]): EntryWithFiles {
   const problems: FileProblem[] = [];
   const places: readonly string[] = [...variableKeys, ...headerKeys];
   const walk = (value: unknown, path: readonly (string | number)[]): unknown => {

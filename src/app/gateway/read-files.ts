@@ -32,12 +32,12 @@ import { ownershipProblem } from '../config/ownership.ts';
 import { UsageError } from '../usage-error.ts';
 import { placeVariables, workspaceOf } from './client-variables.ts';
 import {
+  type ConfigText,
   completeServer,
   describeProblem,
   type EntrySources,
   expandServer,
   lineOf,
-  type Place,
   unsetVariable,
 } from './complete-server.ts';
 import type { Inputs } from './inputs.ts';
@@ -50,7 +50,7 @@ export interface ReadGatewayOptions {
 }
 
 /** A file that was read. */
-interface ReadFile extends Place {
+interface ReadFile extends ConfigText {
   readonly servers: readonly WrittenServer[];
   readonly source: GatewaySource;
   readonly notes: readonly ConfigNote[];
@@ -140,7 +140,7 @@ export async function readServer(file: string, name: string, inputs: Inputs): Pr
 interface OpenedFile {
   readonly content: Extract<ConfigContent, { readonly ok: true }>;
   readonly data: JsonObject;
-  readonly place: Place;
+  readonly place: ConfigText;
   /** The servers for this folder, and those of them that a program other than the client can start. */
   readonly found: readonly WrittenServer[];
   readonly servers: readonly WrittenServer[];
@@ -161,7 +161,7 @@ async function openFile(file: string, wrong: string[]): Promise<OpenedFile | und
   }
   const data = (content.data ?? {}) as Record<string, unknown>;
   const found = serversForThisFolder(data);
-  const place: Place = { file, text: content.text, offsetOf: content.offsetOf };
+  const place: ConfigText = { file, text: content.text, offsetOf: content.offsetOf };
   return { content, data, place, found, servers: found.filter((each) => !isOfExtension(each)) };
 }
 

@@ -19,7 +19,7 @@ import { runAs } from './uncaught-errors.ts';
 const maxStepMs = 10_000;
 const maxCloseMs = 2_000;
 
-interface Loaded {
+interface LoadedPlugin {
   readonly manifest: PluginManifest;
   readonly pack: PluginPack;
   readonly close: () => Promise<void>;
@@ -38,7 +38,7 @@ export class Plugin {
   readonly #context: PluginContext;
   readonly #registrations: Registration[] = [];
   #name: string | undefined;
-  #loaded: Loaded | undefined;
+  #loaded: LoadedPlugin | undefined;
   #problem: string | undefined;
   #folder: string | undefined;
   #uncaughtErrors = 0;
@@ -74,7 +74,7 @@ export class Plugin {
 
   /** Loads the changed code and replaces the running version, which keeps running if that fails. */
   async reload(server: Server): Promise<void> {
-    let fresh: Loaded;
+    let fresh: LoadedPlugin;
     try {
       fresh = await this.#load(true);
     } catch (error) {
@@ -123,7 +123,7 @@ export class Plugin {
     return own ?? { status: 'ok', detail: `${running}` };
   }
 
-  async #load(isReload: boolean): Promise<Loaded> {
+  async #load(isReload: boolean): Promise<LoadedPlugin> {
     const { source, grant = [], config } = this.#entry;
     const { settings, logger, from, snapshots } = this.#context;
     const folder = (this.#folder = findPlugin(source, from));
@@ -159,7 +159,7 @@ export class Plugin {
     }
   }
 
-  async #install(loaded: Loaded, server: Server): Promise<void> {
+  async #install(loaded: LoadedPlugin, server: Server): Promise<void> {
     this.#loaded = loaded;
     try {
       await this.#step('installing', async () => loaded.pack.install(this.#serverFor(server, loaded)));
@@ -193,7 +193,7 @@ export class Plugin {
   }
 
   /** The server as the plugin sees it: registrations are recorded, and only methods for plugins are present. */
-  #serverFor(server: Server, loaded: Loaded): PluginServer {
+  #serverFor(server: Server, loaded: LoadedPlugin): PluginServer {
     const keep = (register: () => Registration): Registration => {
       // Nothing would remove what is registered later, for example by a timer or by an "install" that took too long.
       if (this.#loaded !== loaded) throw new PluginError(`the plugin ${loaded.manifest.name} was unloaded`);

@@ -5,13 +5,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../protocol/model.ts';
 import { parseToml, type TomlStatement, tomlData, tomlKey, tomlString } from './toml.ts';
 
-type Table = JsonObject;
+type TomlTable = JsonObject;
 
 /** A table in a form that cannot be edited safely: an array of tables, for example. */
 export class TomlShape extends Error {}
 
 /** Sets a table to exactly these pairs; objects become subtables. Pairs that stay the same keep their text. */
-export function setTable(text: string, path: readonly string[], pairs: Table): string {
+export function setTable(text: string, path: readonly string[], pairs: TomlTable): string {
   const statements = parseToml(text);
   const data = tomlData(text);
   if (isDeepStrictEqual(tableAt(data, path), pairs)) return text;
@@ -49,18 +49,18 @@ export function hasTable(text: string, path: readonly string[]): boolean {
 }
 
 /** The table at a path; undefined if there is none. */
-export function tableAt(data: unknown, path: readonly string[]): Table | undefined {
+export function tableAt(data: unknown, path: readonly string[]): TomlTable | undefined {
   let found = data;
   for (const step of path) found = isTable(found) ? found[step] : undefined;
   return isTable(found) ? found : undefined;
 }
 
-function isTable(value: unknown): value is Table {
+function isTable(value: unknown): value is TomlTable {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
 /** A copy of the data with another table at the path, or without it. */
-function changed(data: Table, [step = '', ...rest]: readonly string[], table: Table | undefined): Table {
+function changed(data: TomlTable, [step = '', ...rest]: readonly string[], table: TomlTable | undefined): TomlTable {
   const { [step]: old, ...others } = data;
   if (old !== undefined && !isTable(old)) throw new TomlShape(`${tomlKey(step)} is not a table`);
   if (rest.length === 0) return table === undefined ? others : { ...others, [step]: table };
@@ -68,8 +68,8 @@ function changed(data: Table, [step = '', ...rest]: readonly string[], table: Ta
 }
 
 /** The check that makes every edit safe: the new text must mean what was asked for. A table without pairs may be gone. */
-function verified(text: string, expected: Table, path: readonly string[]): string {
-  const prune = (table: Table): Table =>
+function verified(text: string, expected: TomlTable, path: readonly string[]): string {
+  const prune = (table: TomlTable): TomlTable =>
     Object.fromEntries(
       Object.entries(table).flatMap(([key, value]) => {
         const inner = isTable(value) ? prune(value) : value;
@@ -91,7 +91,7 @@ function append(text: string, block: string): string {
 function withoutTable(
   text: string,
   statements: readonly TomlStatement[],
-  data: Table,
+  data: TomlTable,
   path: readonly string[],
 ): string {
   const ours = (each: TomlStatement): boolean => path.every((step, i) => each.path[i] === step);
@@ -117,8 +117,8 @@ function withoutTable(
 function keptText(
   text: string,
   statements: readonly TomlStatement[],
-  data: Table,
-  pairs: Table,
+  data: TomlTable,
+  pairs: TomlTable,
   path: readonly string[],
 ): ReadonlyMap<string, string> {
   const kept = new Map<string, string>();
@@ -187,7 +187,11 @@ function lineStart(text: string, offset: number): number {
   return text.lastIndexOf('\n', offset - 1) + 1;
 }
 
-function printTable(path: readonly string[], pairs: Table, kept: ReadonlyMap<string, string> = new Map()): string[] {
+function printTable(
+  path: readonly string[],
+  pairs: TomlTable,
+  kept: ReadonlyMap<string, string> = new Map(),
+): string[] {
   const entries = Object.entries(pairs);
   const simple = entries.filter(([, value]) => !isTable(value));
   const nested = entries.filter(([, value]) => isTable(value));
@@ -199,7 +203,7 @@ function printTable(path: readonly string[], pairs: Table, kept: ReadonlyMap<str
   ];
   for (const [key, value] of nested) {
     if (lines.length > 0) lines.push('');
-    lines.push(...printTable([...path, key], value as Table, kept));
+    lines.push(...printTable([...path, key], value as TomlTable, kept));
   }
   return lines;
 }

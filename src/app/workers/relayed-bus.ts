@@ -10,7 +10,7 @@ import { outcomeOf } from './bus-relay.ts';
 /** How often a worker makes sure that it has received everything. */
 const checkMs = 250;
 
-interface PendingRequest {
+interface PendingRelayedRequest {
   readonly to: string;
   readonly resolve: (value: Json) => void;
   readonly reject: (error: Error) => void;
@@ -35,7 +35,7 @@ export class RelayedBus implements Bus {
   readonly #leaveListeners: ((process: string) => void)[] = [];
   /** Published messages that have not been received back yet. */
   readonly #published = new Map<number, (position: number) => void>();
-  readonly #requests = new Map<number, PendingRequest>();
+  readonly #requests = new Map<number, PendingRelayedRequest>();
   #numbers = 0;
   /** When the check that is under way was sent: while the relay does not respond, nothing is fresh. */
   #checkSentAtMs: number | undefined;
@@ -160,7 +160,7 @@ export class RelayedBus implements Bus {
     this.#take(number)?.reject(new Error(`Another worker did not respond: ${why}`));
   }
 
-  #take(number: number): PendingRequest | undefined {
+  #take(number: number): PendingRelayedRequest | undefined {
     const request = this.#requests.get(number);
     if (request === undefined) return undefined;
     this.#requests.delete(number);

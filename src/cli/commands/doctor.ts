@@ -76,12 +76,12 @@ export async function run(args: readonly string[]): Promise<number> {
   return findings.some(({ severity }) => severity === 'error') ? 1 : 0;
 }
 
-type Values = Readonly<Record<string, unknown>>;
+type OptionValues = Readonly<Record<string, unknown>>;
 
 async function* findingsFor(
   targets: readonly string[],
   command: readonly string[],
-  values: Values,
+  values: OptionValues,
 ): AsyncGenerator<DoctorFinding> {
   const [token] = (values['token'] ?? []) as string[];
   const options: DiagnoseOptions = {

@@ -3,7 +3,7 @@
 import type { RunningGateway } from '../../app/gateway/running.ts';
 import { lineForTerminal } from '../../app/untrusted-text.ts';
 
-type Status = Awaited<ReturnType<RunningGateway['status']>>[number];
+export type Status = Awaited<ReturnType<RunningGateway['status']>>[number];
 
 export function statusNotes({
   slug,

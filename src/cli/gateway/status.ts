@@ -1,11 +1,11 @@
 // mooring gateway status: the servers of the gateways that run.
 
-import { findGateway, type RunningGateway, runningGateways } from '../../app/gateway/running.ts';
+import { findGateway, runningGateways } from '../../app/gateway/running.ts';
 import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { command } from '../command.ts';
 import type { Output } from '../ui/output.ts';
 import { table } from '../ui/table.ts';
-import { statusNotes } from './status-notes.ts';
+import { type Status, statusNotes } from './status-notes.ts';
 
 const help = `Usage: mooring gateway status [--pid N] [--json]
 
@@ -17,8 +17,6 @@ Options:
   --json       print JSON
   -h, --help   show this help
 `;
-
-type Status = Awaited<ReturnType<RunningGateway['status']>>[number];
 
 const options = {
   pid: { type: 'string' },

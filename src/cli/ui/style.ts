@@ -1,6 +1,6 @@
 // Colours: on a terminal, unless NO_COLOR is set or the terminal is dumb.
 
-type Env = Readonly<Record<string, string | undefined>>;
+type TerminalEnv = Readonly<Record<string, string | undefined>>;
 
 /** One function per meaning, so that commands do not name colours. */
 export interface Style {
@@ -29,7 +29,7 @@ const colours: Style = {
 const colourless: Style = { strong: plain, faint: plain, name: plain, good: plain, warn: plain, bad: plain };
 
 /** FORCE_COLOR wins over everything, NO_COLOR over the terminal (https://no-color.org). */
-export function styleFor(stream: { readonly isTTY?: boolean }, env: Env = process.env): Style {
+export function styleFor(stream: { readonly isTTY?: boolean }, env: TerminalEnv = process.env): Style {
   if (env['FORCE_COLOR'] !== undefined && env['FORCE_COLOR'] !== '0') return colours;
   if (env['NO_COLOR'] || env['TERM'] === 'dumb') return colourless;
   return stream.isTTY === true ? colours : colourless;

@@ -3,18 +3,18 @@
 // pause any limit.
 
 /** Pauses the time limits of one request until the returned function is called. */
-export type Hold = () => () => void;
+export type HoldTimeLimits = () => () => void;
 
 /** Requests that wait for one authorizer. */
 export class Holds {
-  readonly #waiting = new Map<Hold, (() => void) | undefined>();
+  readonly #waiting = new Map<HoldTimeLimits, (() => void) | undefined>();
   #asking = 0;
 
   /** Waits on behalf of a request, whose time limits are paused while a user is asked. */
-  async waiting<T>(hold: Hold | undefined, work: () => Promise<T>): Promise<T> {
+  async waiting<T>(hold: HoldTimeLimits | undefined, work: () => Promise<T>): Promise<T> {
     if (hold === undefined) return work();
     // One function may belong to several requests.
-    const own: Hold = () => hold();
+    const own: HoldTimeLimits = () => hold();
     this.#waiting.set(own, this.#asking > 0 ? own() : undefined);
     try {
       return await work();

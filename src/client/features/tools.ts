@@ -19,7 +19,7 @@ export interface ToolSettings {
 }
 
 /** What is known of a tool since its list was fetched. Schemas are compiled when they are first needed. */
-interface KnownTool {
+interface FetchedTool {
   readonly tool: Tool;
   readonly headerParams: readonly HeaderParam[];
   output?: Validator | false;
@@ -35,7 +35,7 @@ export class Tools {
   /** Brings a call that became a task to its end. */
   readonly #onTask: (call: OutgoingCall, created: JsonObject) => Promise<unknown>;
   readonly #lists: ListReader<Tool>;
-  readonly #known = new Map<string, KnownTool>();
+  readonly #known = new Map<string, FetchedTool>();
   /** The whole list was fetched and has not changed since. */
   #complete = false;
 
@@ -180,7 +180,7 @@ export class Tools {
     return undefined;
   }
 
-  #checkOutput(known: KnownTool, result: ToolResult): ToolResult | Promise<ToolResult> {
+  #checkOutput(known: FetchedTool, result: ToolResult): ToolResult | Promise<ToolResult> {
     if (result.isError === true) return result;
     const { name } = known.tool;
     if (result.structuredContent === undefined) {
@@ -207,7 +207,7 @@ export class Tools {
     });
   }
 
-  #validator(known: KnownTool, direction: 'input' | 'output'): Validator | undefined {
+  #validator(known: FetchedTool, direction: 'input' | 'output'): Validator | undefined {
     const ready = known[direction];
     if (ready !== undefined) return ready === false ? undefined : ready;
     const { tool } = known;
@@ -222,7 +222,7 @@ export class Tools {
   }
 
   /** A schema that cannot be used is the server's error; calls need not fail for it. Logged once. */
-  #ignoreSchema(known: KnownTool, direction: 'input' | 'output', error: unknown): void {
+  #ignoreSchema(known: FetchedTool, direction: 'input' | 'output', error: unknown): void {
     const { name } = known.tool;
     this.#context.logger.warn(`the ${direction} schema of a tool cannot be used`, { tool: name, error });
     known[direction] = false;

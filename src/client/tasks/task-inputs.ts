@@ -10,7 +10,7 @@ import { explainInputFailure } from '../input-required.ts';
 /** Stops a task that never stops asking for input, and a state with more dialogs than a user could answer. */
 const maxInputs = 256;
 
-type InputRequests = Readonly<Record<string, WireInputRequest>>;
+type WireInputRequests = Readonly<Record<string, WireInputRequest>>;
 
 /** The input requests of one task. */
 export class TaskInputs {
@@ -32,7 +32,7 @@ export class TaskInputs {
   }
 
   /** Starts handlers for what is new and stops those whose answer is not wanted any more. Throws if a key is used twice. */
-  attend(requests: InputRequests, codec: ClientCodec, failed: (error: unknown) => void): void {
+  attend(requests: WireInputRequests, codec: ClientCodec, failed: (error: unknown) => void): void {
     for (const [key, { controller }] of this.#open) {
       if (!Object.hasOwn(requests, key)) controller.abort(new Error('the task does not need this input any more'));
     }

@@ -25,7 +25,7 @@ const deleteTimeoutMs = 2_000;
 type OnSent = (abort: () => void) => void;
 
 /** A request without a response yet. */
-interface OpenRequest {
+interface OpenHttpRequest {
   readonly id: number;
   /** Undefined until it is sent. */
   abort: (() => void) | undefined;
@@ -40,7 +40,7 @@ export class HttpTransport implements Transport {
   readonly #url: URL;
   readonly #options: ConnectOptions;
   readonly #maxMessageBytes: number;
-  readonly #open = new SlotSet<OpenRequest>();
+  readonly #open = new SlotSet<OpenHttpRequest>();
   readonly #notices = new Set<() => void>();
   #posted = 0;
   readonly #longBodies = new LongBodies();
@@ -127,7 +127,7 @@ export class HttpTransport implements Transport {
 
   async #request(message: Outgoing, id: number): Promise<void> {
     const { text, method = 'a request', headers = none, standing = false } = message;
-    const open: OpenRequest = { id, abort: undefined };
+    const open: OpenHttpRequest = { id, abort: undefined };
     const slot = this.#open.add(open);
     const onSent = (abort: () => void): void => {
       open.abort = abort;

@@ -38,7 +38,7 @@ export function Palette(): JSX.Element | null {
   return opened.value === 'palette' ? <Search /> : null;
 }
 
-interface Target {
+interface PaletteTarget {
   readonly name: string;
   readonly kind: string;
   readonly to: string;
@@ -46,7 +46,7 @@ interface Target {
 
 const maxShown = 12;
 
-function targets(): Target[] {
+function targets(): PaletteTarget[] {
   const all = lists.value;
   return [
     ...shownScreens.value.map(({ name, title }) => ({ name: title, kind: 'screen', to: link(name) })),
@@ -75,7 +75,7 @@ function Search(): JSX.Element {
   const found = targets()
     .filter((target) => words.every((word) => `${target.kind} ${target.name}`.toLowerCase().includes(word)))
     .slice(0, maxShown);
-  const open = (target: Target | undefined): void => {
+  const open = (target: PaletteTarget | undefined): void => {
     if (target === undefined) return;
     close();
     go(target.to);

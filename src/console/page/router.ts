@@ -2,16 +2,16 @@
 
 import { signal } from '@preact/signals';
 
-export interface Route {
+export interface PageRoute {
   readonly screen: string;
   /** The rest of the path, for example the name of a tool. */
   readonly item: string | undefined;
   readonly query: URLSearchParams;
 }
 
-export const route = signal<Route>(parse(location.hash));
+export const route = signal<PageRoute>(parse(location.hash));
 
-export function parse(hash: string): Route {
+export function parse(hash: string): PageRoute {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s);
   const [screen = '', ...item] = path.split('/');
   return {

@@ -41,7 +41,7 @@ export const unsubscribe: Feature<undefined> = {
 };
 
 /** What a client wants to be notified of, as far as this server supports it. */
-interface Filter {
+interface SubscriptionFilter {
   readonly toolsListChanged?: true;
   readonly promptsListChanged?: true;
   readonly resourcesListChanged?: true;
@@ -70,8 +70,8 @@ async function preparedUris(call: Call, follower: ResourceFollower, uris: readon
   return uris.filter((_, i) => possible[i] === true);
 }
 
-function listenTo(call: Call, filter: Filter): typeof stillOpen | Promise<typeof stillOpen> {
-  const { taskIds } = call.params['notifications'] as Filter;
+function listenTo(call: Call, filter: SubscriptionFilter): typeof stillOpen | Promise<typeof stillOpen> {
+  const { taskIds } = call.params['notifications'] as SubscriptionFilter;
   const { tasks } = call.server;
   if (taskIds === undefined || tasks === undefined) return open(call, filter);
   return tasks
@@ -81,7 +81,7 @@ function listenTo(call: Call, filter: Filter): typeof stillOpen | Promise<typeof
 }
 
 /** Acknowledges a subscription and notifies it of changes from now on. */
-function open(call: Call, filter: Filter): typeof stillOpen {
+function open(call: Call, filter: SubscriptionFilter): typeof stillOpen {
   const { server, channel } = call;
   const { maxSubscriptions } = server.limits;
   if (channel.openSubscriptions >= maxSubscriptions) throw wireErrors.tooManySubscriptions(maxSubscriptions);
@@ -112,11 +112,11 @@ const taskBytes = 512;
 
 class ListenSubscription implements ChangeListener {
   readonly #call: Call;
-  readonly #filter: Filter;
+  readonly #filter: SubscriptionFilter;
   readonly caller: string;
   #unfollowTasks: (() => void) | undefined;
 
-  constructor(call: Call, filter: Filter, caller: string) {
+  constructor(call: Call, filter: SubscriptionFilter, caller: string) {
     this.#call = call;
     this.#filter = filter;
     this.caller = caller;
@@ -161,8 +161,8 @@ class ListenSubscription implements ChangeListener {
 }
 
 /** The part of the requested filter that the declared capabilities cover. */
-function acceptedFilter({ server, params }: Call): Filter {
-  const requested = params['notifications'] as Filter;
+function acceptedFilter({ server, params }: Call): SubscriptionFilter {
+  const requested = params['notifications'] as SubscriptionFilter;
   const filter: Record<string, unknown> = {};
   for (const kind of listKinds) {
     if (requested[flags[kind]] === true && server.offers(`${kind}.listChanged`)) filter[flags[kind]] = true;

@@ -1,6 +1,7 @@
 // Handlers that return their input requests: sends them and runs the handler again, until it returns something else. On the
 // stateless revision this run ends with the first input request that has no response; the client then retries.
 
+import type { Awaitable } from '../../protocol/awaitable.ts';
 import type { Call } from '../contract.ts';
 import { throwIfSettled } from '../lazy-feature.ts';
 import { isThenable } from '../run-call.ts';
@@ -9,8 +10,6 @@ import { inputRequesterOf } from './load.ts';
 
 /** Stops a handler that never reads its responses from sending input requests forever. */
 const maxInputRetries = 8;
-
-type Awaitable<T> = T | Promise<T>;
 
 /** Runs a handler, and again each time it returns input requests. */
 export function runWithInput<T>(call: Call, run: () => Awaitable<T | InputRequired>): Awaitable<T> {

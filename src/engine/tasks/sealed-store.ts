@@ -18,7 +18,7 @@ const sealedOutcome = { type: 'error', code: errorRows.internal.code, message: s
 const maxRemembered = 4 * 1024 * 1024;
 
 /** Encrypts or decrypts a value. `field` says where it belongs: a value that was moved within a record does not open. */
-type Convert = (value: Json, field: string) => Promise<Json>;
+type ConvertValue = (value: Json, field: string) => Promise<Json>;
 
 /** Thrown while a record is opened, and caught in this file. */
 class NotOpened extends Error {}
@@ -30,7 +30,7 @@ class NotOpened extends Error {}
 export function sealTasks(store: TaskStore, sealer: Sealer): TaskStore {
   const values = new SealedValues(sealer);
   const sealing =
-    (id: string): Convert =>
+    (id: string): ConvertValue =>
     (value, field) =>
       values.seal(value, `${id}\u0000${field}`);
   const open = async (record: TaskRecord, openWith = openRecord): Promise<TaskRecord> => {
@@ -84,7 +84,7 @@ export function sealTasks(store: TaskStore, sealer: Sealer): TaskStore {
   };
 }
 
-async function sealRecord(record: TaskRecord, seal: Convert): Promise<TaskRecord> {
+async function sealRecord(record: TaskRecord, seal: ConvertValue): Promise<TaskRecord> {
   const { context, outcome, summary } = record;
   const converted = await convertRecord(record, seal);
   return {
@@ -101,7 +101,7 @@ async function sealRecord(record: TaskRecord, seal: Convert): Promise<TaskRecord
   };
 }
 
-async function openRecord(record: TaskRecord, open: Convert): Promise<TaskRecord> {
+async function openRecord(record: TaskRecord, open: ConvertValue): Promise<TaskRecord> {
   // Stored while the server had no key: accepting it would let anyone who can write to the store add tasks.
   if (record.sealed !== true) throw new NotOpened();
   const { sealed: _sealed, ...converted } = await convertRecord(record, open);
@@ -115,7 +115,7 @@ async function openRecord(record: TaskRecord, open: Convert): Promise<TaskRecord
 }
 
 /** The same for a record of `outlineOf`, whose outcome is the summary, if it has one and the store does not ignore `outline`. */
-async function openOutline(record: TaskRecord, open: Convert): Promise<TaskRecord> {
+async function openOutline(record: TaskRecord, open: ConvertValue): Promise<TaskRecord> {
   if (record.sealed !== true) throw new NotOpened();
   const { sealed: _sealed, message, inputs, outcome, summary, ...rest } = record;
   const field = outcome === summary ? 'summary' : 'outcome';
@@ -128,7 +128,7 @@ async function openOutline(record: TaskRecord, open: Convert): Promise<TaskRecor
 }
 
 /** Everything but context and outcome, which keep their form. */
-async function convertRecord(record: TaskRecord, convert: Convert): Promise<TaskRecord> {
+async function convertRecord(record: TaskRecord, convert: ConvertValue): Promise<TaskRecord> {
   const { message, ticket, inputs, steps } = record;
   return {
     ...record,
@@ -147,7 +147,7 @@ async function convertRecord(record: TaskRecord, convert: Convert): Promise<Task
   };
 }
 
-async function convertInput(input: TaskInput, convert: Convert): Promise<TaskInput> {
+async function convertInput(input: TaskInput, convert: ConvertValue): Promise<TaskInput> {
   const { key, params, response } = input;
   return {
     ...input,
@@ -156,7 +156,7 @@ async function convertInput(input: TaskInput, convert: Convert): Promise<TaskInp
   };
 }
 
-async function sealChange(change: TaskChange, seal: Convert): Promise<TaskChange> {
+async function sealChange(change: TaskChange, seal: ConvertValue): Promise<TaskChange> {
   switch (change.type) {
     case 'request-input':
       return { ...change, inputs: await Promise.all(change.inputs.map((input) => convertInput(input, seal))) };
@@ -179,11 +179,11 @@ async function sealChange(change: TaskChange, seal: Convert): Promise<TaskChange
   }
 }
 
-async function sealOutcome(outcome: TaskOutcome, seal: Convert, field = 'outcome'): Promise<TaskOutcome> {
+async function sealOutcome(outcome: TaskOutcome, seal: ConvertValue, field = 'outcome'): Promise<TaskOutcome> {
   return { ...sealedOutcome, data: await seal(outcome as unknown as Json, field) };
 }
 
-async function openOutcome(outcome: TaskOutcome, open: Convert, field = 'outcome'): Promise<TaskOutcome> {
+async function openOutcome(outcome: TaskOutcome, open: ConvertValue, field = 'outcome'): Promise<TaskOutcome> {
   const token = outcome.type === 'error' ? outcome.data : undefined;
   return (await open(token ?? null, field)) as unknown as TaskOutcome;
 }

@@ -28,7 +28,7 @@ interface SentInput {
   route: TaskRoute;
 }
 
-interface Followed {
+interface FollowedTask {
   record: TaskRecord;
   /** By the key of the session. */
   readonly sessions: Map<string, SessionRoute>;
@@ -63,7 +63,7 @@ export class TaskFollowers {
   shared: SharedFollowers | undefined;
   /** The sessions whose stream is in this process, by key. Empty without a bus. */
   readonly #streams = new Map<string, { readonly session: Session; readonly channel: CallChannel }>();
-  readonly #tasks = new Map<string, Followed>();
+  readonly #tasks = new Map<string, FollowedTask>();
   /** Requests that were sent, by their id. */
   readonly #sent = new Map<string, { readonly task: string; readonly key: string }>();
 
@@ -84,7 +84,7 @@ export class TaskFollowers {
     return this.#tasks.has(id);
   }
 
-  #follow(record: TaskRecord): Followed {
+  #follow(record: TaskRecord): FollowedTask {
     // It may be newer than what the followers so far have been notified of.
     this.changed(record);
     let followed = this.#tasks.get(record.id);
@@ -214,7 +214,7 @@ export class TaskFollowers {
     this.#forget(record.id);
   }
 
-  #notify({ record, sessions, subscriptions }: Followed): void {
+  #notify({ record, sessions, subscriptions }: FollowedTask): void {
     const view = this.#view(record);
     for (const call of subscriptions) call.push(taskNotification(view, call.codec, call.id));
     for (const session of sessions.values()) {
@@ -255,7 +255,7 @@ export class TaskFollowers {
     }
   }
 
-  #send({ record, sent }: Followed, { key, method, params }: TaskInput, route: TaskRoute): void {
+  #send({ record, sent }: FollowedTask, { key, method, params }: TaskInput, route: TaskRoute): void {
     const id = `${this.#idPrefix()}task-${toBase64Url(crypto.getRandomValues(new Uint8Array(15)))}`;
     this.#sent.set(id, { task: record.id, key });
     if (!route.push(taskInputRequest(record.id, id, method, isObject(params) ? params : {}))) {
@@ -271,7 +271,7 @@ export class TaskFollowers {
   }
 
   /** Cancels requests whose input is no longer needed. */
-  #withdraw({ record, sent }: Followed): void {
+  #withdraw({ record, sent }: FollowedTask): void {
     for (const [key, { ids }] of sent) {
       const input = record.inputs.find((each) => each.key === key);
       if (input !== undefined && isOpen(input)) continue;
@@ -305,7 +305,7 @@ export class TaskFollowers {
     this.#routeFrom(followed)?.push(taskLog(id, level, logger ?? undefined, data));
   }
 
-  #progress(followed: Followed, [, progress, total, message]: HandlerMessage & { readonly 0: 'progress' }): void {
+  #progress(followed: FollowedTask, [, progress, total, message]: HandlerMessage & { readonly 0: 'progress' }): void {
     const { id, context } = followed.record;
     const text = (token: ProgressToken): string =>
       taskProgress(id, token, progress, total ?? undefined, message ?? undefined);
@@ -318,7 +318,7 @@ export class TaskFollowers {
   }
 
   /** The route for what goes to one client, if this process sends it. */
-  #routeFrom(followed: Followed): TaskRoute | undefined {
+  #routeFrom(followed: FollowedTask): TaskRoute | undefined {
     const { id, context } = followed.record;
     const hasStream = (): boolean => followed.sessions.get(context.sessionKey ?? '')?.isLive === true;
     const isSender = this.shared === undefined || (this.shared.isSender(id) ?? hasStream());
@@ -327,7 +327,7 @@ export class TaskFollowers {
 }
 
 /** The routes to the clients of a task, in the order in which they are tried. */
-function routesOf({ waiting, sessions }: Followed): readonly TaskRoute[] {
+function routesOf({ waiting, sessions }: FollowedTask): readonly TaskRoute[] {
   return [...[...waiting.keys()].map((call) => new WaitingRoute(call)), ...sessions.values()];
 }
 

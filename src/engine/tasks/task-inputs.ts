@@ -40,7 +40,7 @@ export interface InputTask {
 }
 
 /** Waits for the response to one input request. */
-interface Waiting {
+interface WaitingHandler {
   readonly resolve: (input: TaskInput) => void;
   readonly reject: (error: Error) => void;
   readonly timer: ReturnType<typeof setTimeout>;
@@ -53,7 +53,7 @@ export class TaskInputRequester implements InputRequester {
   readonly #call: Call;
   readonly #task: InputTask;
   readonly #steps = new Map<string, unknown>();
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, WaitingHandler>();
   #unnamed: number;
   #runningSteps = 0;
   /** The handler was dropped: nothing settles any more. */

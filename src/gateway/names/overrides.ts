@@ -4,8 +4,6 @@ import { isObject } from '../../protocol/json-rpc.ts';
 import type { JsonObject, Tool } from '../../protocol/model.ts';
 import type { ToolOverride } from '../config/gateway-config.ts';
 
-type Schema = JsonObject;
-
 /** The tool as it is shown. Arguments that are hidden or have a fixed value are not in its schema. */
 export function overrideTool(tool: Tool, override: ToolOverride | undefined): Tool {
   if (override === undefined) return tool;
@@ -37,7 +35,7 @@ function hiddenArguments({ hideArguments, defaults }: ToolOverride): ReadonlySet
   return new Set([...hideArguments, ...Object.keys(defaults)]);
 }
 
-function withoutArguments(schema: Schema, hidden: ReadonlySet<string>): Schema {
+function withoutArguments(schema: JsonObject, hidden: ReadonlySet<string>): JsonObject {
   const { properties, required } = schema;
   const kept = Object.entries(isObject(properties) ? properties : {}).filter(([name]) => !hidden.has(name));
   const needed = Array.isArray(required) ? required.filter((name) => !hidden.has(name)) : undefined;

@@ -39,7 +39,7 @@ export interface HeldCallEvents {
   forgotten(): void;
 }
 
-interface OpenInput {
+interface OpenHeldInput {
   readonly request: InputRequest;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -49,7 +49,7 @@ interface OpenInput {
 export class HeldCall {
   readonly id: string;
   readonly call: HoldableCall;
-  readonly #open = new Map<string, OpenInput>();
+  readonly #open = new Map<string, OpenHeldInput>();
   readonly #times: { readonly expiresMs: number; readonly keepMs: number };
   readonly #events: HeldCallEvents;
   #timer: ReturnType<typeof setTimeout> | undefined;

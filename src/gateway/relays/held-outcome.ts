@@ -7,7 +7,7 @@ import { decodeRequest, type EncodedInputRequest, encodeRequest } from './held-c
 import { InputNotPossible } from './phases.ts';
 import { LinksDeclined, type Relayed } from './relay.ts';
 
-type EncodedOutcome =
+type EncodedHeldOutcome =
   | {
       readonly type: 'answer';
       readonly value: Json;
@@ -33,7 +33,7 @@ export async function encodeOutcome(outcome: Promise<unknown>): Promise<Json> {
   return (await encoded(outcome as Promise<Relayed<Json>>)) as unknown as Json;
 }
 
-async function encoded(outcome: Promise<Relayed<Json>>): Promise<EncodedOutcome> {
+async function encoded(outcome: Promise<Relayed<Json>>): Promise<EncodedHeldOutcome> {
   try {
     const { value, call, revision } = await outcome;
     return { type: 'answer', value, revision, text: call.resultText, unavailable: call.unavailable.map(encodeRequest) };
@@ -44,7 +44,7 @@ async function encoded(outcome: Promise<Relayed<Json>>): Promise<EncodedOutcome>
 
 /** Throws the failure, if it is one. */
 export function decodeOutcome(encodedOutcome: Json): Relayed<unknown> {
-  const outcome = encodedOutcome as unknown as EncodedOutcome;
+  const outcome = encodedOutcome as unknown as EncodedHeldOutcome;
   if (outcome.type === 'failure') throw decodeFailure(outcome.failure);
   const { value, revision, text, unavailable } = outcome;
   return { value, revision, call: { resultText: text, unavailable: unavailable.map(decodeRequest) } };

@@ -149,7 +149,7 @@ interface SearchArguments {
 }
 
 async function search(
-  known: readonly KnownTool[],
+  known: readonly SearchableTool[],
   { query, server, limit = defaultFound, offset = 0 }: SearchArguments,
 ) {
   const candidates = known
@@ -169,14 +169,14 @@ function summaryOf(title: string | undefined, description: string | undefined): 
   return line === '' ? {} : { summary: capText(line, maxSummaryChars) };
 }
 
-interface KnownTool {
+interface SearchableTool {
   readonly tool: Tool;
   /** The server that it belongs to, which its name need not say; undefined for a tool of the gateway's own server. */
   readonly slug: string | undefined;
 }
 
 /** The tools that the caller may see, without those of the search itself. */
-function toolsFor(server: Server, isOffered: IsOffered, ctx: Context): KnownTool[] {
+function toolsFor(server: Server, isOffered: IsOffered, ctx: Context): SearchableTool[] {
   return [...server.catalogOf(ctx).tools.values()]
     .filter(({ key }) => !searchToolNames.includes(key) && isOffered(key, ctx))
     .filter(({ visible }) => visible === undefined || visible(ctx.principal))

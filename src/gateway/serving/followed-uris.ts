@@ -18,7 +18,7 @@ export interface FollowedUrisOptions {
   readonly whenKnown: (ctx: Context | undefined) => Promise<void>;
 }
 
-export class FollowedUris implements ResourceFollower {
+export class UpstreamSubscriptions implements ResourceFollower {
   readonly #options: FollowedUrisOptions;
   #source: ViewSource;
   /** By URI, the clients that follow it, and which upstream is asked for its changes; undefined until that is known. */

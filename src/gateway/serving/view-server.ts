@@ -18,7 +18,7 @@ import { callerKeys } from '../upstreams/isolation.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import { CallNames } from './call-names.ts';
 import { CallerViews } from './caller-views.ts';
-import { FollowedUris } from './followed-uris.ts';
+import { UpstreamSubscriptions } from './followed-uris.ts';
 import { joinInstructions } from './instructions.ts';
 import { joinCacheHints } from './list-cache.ts';
 import { ListWaits } from './list-waits.ts';
@@ -37,7 +37,7 @@ export class ViewServer {
   readonly #calls: CallNames;
   readonly #waits: ListWaits;
   readonly #callers: CallerViews;
-  readonly #followed: FollowedUris;
+  readonly #followed: UpstreamSubscriptions;
   /** The longest time that lists may be cached; undefined: as the upstreams say; false: `base` decides. */
   readonly #ownCache: CacheHint | undefined | false;
   #isRestricted = false;
@@ -68,7 +68,7 @@ export class ViewServer {
       show: (listsOf) => this.#show(listsOf),
       cacheOf: (listsOf) => this.#cacheOf(listsOf),
     });
-    this.#followed = new FollowedUris(source, {
+    this.#followed = new UpstreamSubscriptions(source, {
       server: this.server,
       isAttached: base !== undefined,
       exposedTo: (caller) => this.exposedTo(caller),

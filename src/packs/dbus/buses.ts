@@ -28,9 +28,9 @@ const maxWatchedNames = 64;
 export class Buses {
   readonly #options: BusesOptions;
   readonly #listener: DbusListener;
-  readonly #buses: (Bus | undefined)[];
+  readonly #buses: (FollowedBus | undefined)[];
   /** Connections that are being opened: requests at the same time share them. */
-  readonly #opening = new Map<number, Promise<Bus | undefined>>();
+  readonly #opening = new Map<number, Promise<FollowedBus | undefined>>();
   /** Services whose changes are followed on every bus, also on one that was lost and is back. */
   readonly #followed = new Set<string>();
 
@@ -58,7 +58,7 @@ export class Buses {
     return [...new Set(lists.flat().filter((name) => this.isAllowed(name)))].sort();
   }
 
-  async #namesOf(bus: Bus): Promise<string[]> {
+  async #namesOf(bus: FollowedBus): Promise<string[]> {
     try {
       return await bus.names();
     } catch (error) {
@@ -89,24 +89,24 @@ export class Buses {
   }
 
   /** Connected buses; a lost connection is retried with every request. */
-  async #connected(): Promise<Bus[]> {
+  async #connected(): Promise<FollowedBus[]> {
     const { addresses } = this.#options;
     const found = await Promise.all(addresses.map((address, at) => this.#buses[at] ?? this.#open(address, at)));
     return found.filter((bus) => bus !== undefined);
   }
 
-  #open(address: string, at: number): Promise<Bus | undefined> {
+  #open(address: string, at: number): Promise<FollowedBus | undefined> {
     const opening = this.#opening.get(at) ?? this.#connect(address, at).finally(() => this.#opening.delete(at));
     this.#opening.set(at, opening);
     return opening;
   }
 
-  async #connect(address: string, at: number): Promise<Bus | undefined> {
+  async #connect(address: string, at: number): Promise<FollowedBus | undefined> {
     const { logger, timeoutMs } = this.#options;
     for (const path of socketPaths(address)) {
       try {
         const connection = await BusConnection.open(path, timeoutMs === undefined ? {} : { timeoutMs });
-        const bus = new Bus(connection, this.#listener, (name) => this.isAllowed(name));
+        const bus = new FollowedBus(connection, this.#listener, (name) => this.isAllowed(name));
         await bus.watchNames();
         for (const name of this.#followed) await bus.follow(name);
         this.#buses[at] = bus;
@@ -123,7 +123,7 @@ export class Buses {
   }
 }
 
-class Bus {
+class FollowedBus {
   readonly connection: BusConnection;
   readonly #listener: DbusListener;
   readonly #isAllowed: (name: string) => boolean;

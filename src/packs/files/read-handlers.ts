@@ -35,7 +35,7 @@ export const readTextFile =
     return { content: [{ type: 'text', text: notText(path) }], isError: true };
   };
 
-interface ReadOptions {
+interface FileReadOptions {
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
@@ -44,7 +44,7 @@ function readPart(
   tree: FileTree,
   target: string,
   { head, tail, from }: Omit<ReadArguments, 'path'>,
-  options: ReadOptions,
+  options: FileReadOptions,
 ): Promise<Buffer> {
   if (tail !== undefined) return tree.readLines(target, { tail, ...options });
   if (head === undefined && from === undefined) return tree.readFile(target, options);
@@ -88,7 +88,7 @@ export const readMultipleFiles =
     return result(text.join('\n---\n'), { files });
   };
 
-async function readOne(tree: FileTree, path: string, options: ReadOptions) {
+async function readOne(tree: FileTree, path: string, options: FileReadOptions) {
   try {
     const content = decode(await tree.readFile(expandHome(path), options));
     return content === undefined ? { path, error: notText(path) } : { path, content };

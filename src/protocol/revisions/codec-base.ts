@@ -20,8 +20,6 @@ import {
 import type { Dialect } from './dialects.ts';
 import { isWrapped, wrapSchema } from './structured.ts';
 
-type Schema = JsonObject;
-
 /** What differs between a handshake and a stateless codec. */
 export interface Envelope {
   readonly inputRequests: Codec['inputRequests'];
@@ -48,7 +46,7 @@ const encoders: { readonly [K in keyof ListItemTypes]: (item: ListItemTypes[K], 
   prompts: encodePrompt,
 };
 
-function encodeOutputSchema(schema: Schema | undefined, dialect: Dialect): Schema | undefined {
+function encodeOutputSchema(schema: JsonObject | undefined, dialect: Dialect): JsonObject | undefined {
   if (schema === undefined || dialect.structured === 'any' || !isWrapped(schema)) return schema;
   return wrapSchema(schema);
 }
@@ -162,7 +160,7 @@ function shownContent({ content, structuredContent }: ToolResult, dialect: Diale
   return [{ type: 'text', text: JSON.stringify(structuredContent) ?? 'null' }];
 }
 
-function structuredText(result: ToolResult, outputSchema: Schema | undefined, dialect: Dialect): string {
+function structuredText(result: ToolResult, outputSchema: JsonObject | undefined, dialect: Dialect): string {
   if (dialect.structured === 'none') return '';
   const value = result.structuredContent;
   const text = JSON.stringify(value) ?? 'null';

@@ -5,15 +5,13 @@ import { isObject } from '../json-rpc.ts';
 import type { Capabilities, JsonObject, SamplingParams } from '../model.ts';
 import type { Dialect } from './dialects.ts';
 
-type Schema = JsonObject;
-
 /** Either the params to send, or why this revision cannot express them. */
 export type EncodedRequest =
-  | { readonly ok: true; readonly params: Schema }
+  | { readonly ok: true; readonly params: JsonObject }
   | { readonly ok: false; readonly reason: string };
 
 /** The params of a form elicitation. */
-export function encodeForm(message: string, schema: Schema, dialect: Dialect): EncodedRequest {
+export function encodeForm(message: string, schema: JsonObject, dialect: Dialect): EncodedRequest {
   if (dialect.elicitation === 'none') return { ok: false, reason: `elicitation is not supported in ${dialect.date}` };
   if (dialect.elicitation === 'full') {
     return { ok: true, params: { mode: 'form', message, requestedSchema: schema } };
@@ -31,12 +29,12 @@ export function encodeForm(message: string, schema: Schema, dialect: Dialect): E
 }
 
 /** A form field without titled options, and without defaults except for booleans. */
-function simplerField(property: Schema): Schema {
+function simplerField(property: JsonObject): JsonObject {
   const { default: initial, oneOf, ...field } = property as Record<string, unknown>;
   if (property['type'] === 'boolean' && initial !== undefined) field['default'] = initial;
   if (Array.isArray(oneOf)) {
-    field['enum'] = oneOf.map((each) => (each as Schema)['const']);
-    field['enumNames'] = oneOf.map((each) => (each as Schema)['title'] ?? (each as Schema)['const']);
+    field['enum'] = oneOf.map((each) => (each as JsonObject)['const']);
+    field['enumNames'] = oneOf.map((each) => (each as JsonObject)['title'] ?? (each as JsonObject)['const']);
   }
   return field;
 }

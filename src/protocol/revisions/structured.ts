@@ -4,15 +4,13 @@
 import { isObject } from '../json-rpc.ts';
 import type { JsonObject } from '../model.ts';
 
-type Schema = JsonObject;
-
 /** True when a tool with this output schema is wrapped on revisions that demand an object. */
-export function isWrapped(outputSchema: Schema | undefined, value?: unknown): boolean {
+export function isWrapped(outputSchema: JsonObject | undefined, value?: unknown): boolean {
   return outputSchema === undefined ? !isObject(value) : outputSchema['type'] !== 'object';
 }
 
 /** The schema of the wrapped value. Local references move down with the schema they point into. */
-export function wrapSchema(schema: Schema): Schema {
+export function wrapSchema(schema: JsonObject): JsonObject {
   const { $schema, ...rest } = movedTo('/properties/result', schema);
   return {
     ...($schema === undefined ? {} : { $schema }),
@@ -23,7 +21,7 @@ export function wrapSchema(schema: Schema): Schema {
 }
 
 /** The schema of a value that matches one of two schemas. It describes an object if the first one does. */
-export function eitherSchema(schema: Schema, other: Schema): Schema {
+export function eitherSchema(schema: JsonObject, other: JsonObject): JsonObject {
   const { $schema, ...rest } = movedTo('/anyOf/0', schema);
   return {
     ...($schema === undefined ? {} : { $schema }),
@@ -33,7 +31,7 @@ export function eitherSchema(schema: Schema, other: Schema): Schema {
 }
 
 /** A schema that moves into another one, with its references. */
-function movedTo(pointer: string, schema: Schema): Record<string, unknown> {
+function movedTo(pointer: string, schema: JsonObject): Record<string, unknown> {
   // A schema with its own base keeps it: its references already resolve inside itself.
   return ('$id' in schema ? schema : moveReferences(schema, pointer)) as Record<string, unknown>;
 }

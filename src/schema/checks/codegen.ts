@@ -12,7 +12,7 @@ import { findRepeat } from './unique-items.ts';
 import { equals, hasLength, isComposite, isMultiple } from './value-checks.ts';
 
 /** The generated function: whether a value `depth` levels down fits, unless `budget.uncertain` is set afterwards. */
-export type Test = (value: unknown, depth: number) => boolean;
+export type GeneratedTest = (value: unknown, depth: number) => boolean;
 
 /** Names the generated code can use. */
 const tools = {
@@ -46,7 +46,7 @@ export function canGenerate(): boolean {
 }
 
 /** The generated test for a plan and everything it refers to; `undefined` where it would be too long to be worth it. */
-export function generateTest(root: Plan): Test | undefined {
+export function generateTest(root: Plan): GeneratedTest | undefined {
   const generator = new Generator();
   const entry = generator.functionFor(root);
   generator.finish();
@@ -56,7 +56,7 @@ ${generator.constants.map((_, at) => `const c${at}=constants[${at}];`).join('\n'
 ${generator.functions.join('\n')}
 return ${entry};`;
   if (source.length > limits.maxGeneratedLength) return undefined;
-  return new Function('tools', 'constants', source)(tools, generator.constants) as Test;
+  return new Function('tools', 'constants', source)(tools, generator.constants) as GeneratedTest;
 }
 
 class Generator implements CodeWriter {

@@ -10,7 +10,7 @@ const maxRemembered = 10_000;
 export const noCharacter = 1;
 
 /** What the characters of a class have in common. */
-export interface Members {
+export interface ClassMembers {
   /** By number of the set: whether it has them. */
   readonly sets: readonly boolean[];
   /** They are word characters, where that matters. */
@@ -23,7 +23,7 @@ export class CharacterClasses {
   readonly ascii = new Int32Array(128);
   readonly #others = new Map<number, number>();
   readonly #numbers = new Map<string, number>();
-  readonly #members: Members[] = [
+  readonly #members: ClassMembers[] = [
     { sets: [], isWord: false },
     { sets: [], isWord: false },
   ];
@@ -48,11 +48,11 @@ export class CharacterClasses {
     return number;
   }
 
-  membersOf(number: number): Members {
-    return this.#members[number] as Members;
+  membersOf(number: number): ClassMembers {
+    return this.#members[number] as ClassMembers;
   }
 
-  #numberOf(members: Members): number {
+  #numberOf(members: ClassMembers): number {
     const key = `${members.isWord ? 'w' : ''}${members.sets.map(Number).join('')}`;
     const known = this.#numbers.get(key);
     if (known !== undefined) return known;

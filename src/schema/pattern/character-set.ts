@@ -4,7 +4,7 @@
 const maxCode = 0x10ffff;
 
 /** A Unicode property (`\p{L}`), which only the platform knows the members of. */
-class Property {
+class UnicodeProperty {
   readonly #regexp: RegExp;
   /** By code: 0 unknown, 1 no, 2 yes. */
   readonly #ascii = new Uint8Array(128);
@@ -23,12 +23,12 @@ class Property {
 }
 
 /** Made once each: there are only so many, and patterns repeat them. */
-const properties = new Map<string, Property>();
+const properties = new Map<string, UnicodeProperty>();
 
 /** A property or what is outside of it, by how it is written. */
 interface PropertyUse {
   readonly source: string;
-  readonly property: Property;
+  readonly property: UnicodeProperty;
   readonly negated: boolean;
 }
 
@@ -60,7 +60,7 @@ export class CharacterSet {
   /** `source` is the property as a pattern, such as `\p{L}`. */
   static ofProperty(source: string): CharacterSet {
     let property = properties.get(source);
-    if (property === undefined) properties.set(source, (property = new Property(source)));
+    if (property === undefined) properties.set(source, (property = new UnicodeProperty(source)));
     return new CharacterSet([], [{ source, property, negated: false }], false);
   }
 

@@ -28,13 +28,13 @@ export interface Edge {
 }
 
 /** What a part of the pattern begins and ends with, and in how many ways it matches nothing. */
-interface Part {
+interface PatternPart {
   readonly first: readonly Edge[];
   readonly last: readonly Edge[];
   readonly ways: number;
 }
 
-const empty: Part = { first: [], last: [], ways: 1 };
+const empty: PatternPart = { first: [], last: [], ways: 1 };
 const tooMuch = new Error('too many steps, or loops whose iterations can be empty');
 
 /**
@@ -71,7 +71,7 @@ class Builder {
     for (const { to, ways } of whole.last) this.#at(to).ends += ways;
   }
 
-  #part(node: Node, backward: boolean): Part {
+  #part(node: Node, backward: boolean): PatternPart {
     switch (node.kind) {
       case 'set': {
         const here = [{ to: this.#position(node.set), ways: 1 }];
@@ -81,7 +81,7 @@ class Builder {
         return empty;
       case 'sequence': {
         const items = backward ? [...node.items].reverse() : node.items;
-        return items.reduce<Part>((part, item) => this.#join(part, this.#part(item, backward)), empty);
+        return items.reduce<PatternPart>((part, item) => this.#join(part, this.#part(item, backward)), empty);
       }
       case 'choice': {
         const parts = node.items.map((item) => this.#part(item, backward));
@@ -102,7 +102,7 @@ class Builder {
     }
   }
 
-  #repeat(item: Node, min: number, max: number, backward: boolean): Part {
+  #repeat(item: Node, min: number, max: number, backward: boolean): PatternPart {
     if (max === 0) return empty;
     if (max === 1) {
       const part = this.#part(item, backward);
@@ -110,7 +110,7 @@ class Builder {
     }
     if (max * sizeOf(item) <= maxUnrolled) {
       const rounds = Array.from({ length: max }, () => this.#round(item, backward));
-      return rounds.reduceRight<Part>((rest, round, at) => {
+      return rounds.reduceRight<PatternPart>((rest, round, at) => {
         const part = this.#join(round, rest);
         return at < min ? part : { ...part, ways: 1 };
       }, empty);
@@ -124,13 +124,13 @@ class Builder {
   }
 
   /** One iteration of a loop. */
-  #round(item: Node, backward: boolean): Part {
+  #round(item: Node, backward: boolean): PatternPart {
     const part = this.#part(item, backward);
     if (part.ways > 0) throw tooMuch;
     return part;
   }
 
-  #join(left: Part, right: Part): Part {
+  #join(left: PatternPart, right: PatternPart): PatternPart {
     this.#connect(left.last, right.first);
     return {
       first: [...left.first, ...times(right.first, left.ways)],

@@ -4,7 +4,7 @@ import type { CharacterSet } from './character-set.ts';
 import type { Assertion, Node } from './syntax.ts';
 
 /** What a state does. `next` is the state after it; a split has two. */
-export type State =
+export type ProgramState =
   | { readonly kind: 'character'; readonly set: number; readonly next: number }
   | { readonly kind: 'split'; readonly next: number; readonly other: number }
   | { readonly kind: 'assertion'; readonly what: Assertion; readonly next: number }
@@ -13,7 +13,7 @@ export type State =
 
 /** An automaton. State 0 is the match. */
 export interface Program {
-  readonly states: readonly State[];
+  readonly states: readonly ProgramState[];
   readonly start: number;
   /** The sets its states refer to. */
   readonly sets: readonly CharacterSet[];
@@ -50,7 +50,7 @@ export function toProgram(node: Node, backward: boolean): Program {
 }
 
 class Translator {
-  readonly states: State[] = [{ kind: 'match' }];
+  readonly states: ProgramState[] = [{ kind: 'match' }];
   readonly sets = new Map<string, { readonly set: CharacterSet; readonly index: number }>();
   readonly #backward: boolean;
 
@@ -98,7 +98,7 @@ class Translator {
     return start;
   }
 
-  #push(state: State): number {
+  #push(state: ProgramState): number {
     return this.states.push(state) - 1;
   }
 

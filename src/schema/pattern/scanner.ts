@@ -3,7 +3,7 @@
 // (a deterministic automaton that is built while it is used), which makes most steps a table lookup.
 import { spend } from '../checks/budget.ts';
 import { CharacterClasses, noCharacter } from './character-classes.ts';
-import type { Program, State } from './program.ts';
+import type { Program, ProgramState } from './program.ts';
 import type { Assertion } from './syntax.ts';
 
 /** How a scan runs over a text. */
@@ -126,7 +126,7 @@ export class Scanner {
       if (this.#seen[index] === generation) continue;
       this.#seen[index] = generation;
       steps++;
-      const state = states[index] as State;
+      const state = states[index] as ProgramState;
       if (state.kind === 'match') matches = 1;
       else if (state.kind === 'split') open.push(state.next, state.other);
       else if (state.kind === 'character') {

@@ -34,10 +34,10 @@ const unrecorded: ReadonlySet<string> = new Set([
 export const isRecorded = (method: string): boolean => !unrecorded.has(method);
 
 /** What a line says about the other side of a connection. */
-type Caller = Pick<Peer, 'principal' | 'transport' | 'address'>;
+type LineCaller = Pick<Peer, 'principal' | 'transport' | 'address'>;
 
 /** The data for the line of a call. Not its request and its peer, which hold the message and the HTTP exchange in memory. */
-export interface EndedCall extends Caller, Pick<RequestEnd, 'outcome' | 'code' | 'durationMs'> {
+export interface EndedCall extends LineCaller, Pick<RequestEnd, 'outcome' | 'code' | 'durationMs'> {
   readonly atMs: number;
   readonly method: string;
   readonly name: string | undefined;
@@ -81,7 +81,7 @@ export class LineEncoder {
   /** The beginning and the caller that were encoded last: many lines have the same. */
   #timeMs = Number.NaN;
   #beginning = '';
-  #caller: Caller | undefined;
+  #caller: LineCaller | undefined;
   #callerText = '';
 
   constructor(redaction: Redaction, maxLineBytes: number, logger: Logger) {
@@ -159,7 +159,7 @@ export class LineEncoder {
     return this.#beginAt(Date.now()) + this.#redaction.text(event);
   }
 
-  #encodeCaller({ principal, transport, address }: Caller): string {
+  #encodeCaller({ principal, transport, address }: LineCaller): string {
     const last = this.#caller;
     if (last?.principal === principal && last?.transport === transport && last.address === address)
       return this.#callerText;

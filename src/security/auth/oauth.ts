@@ -62,7 +62,7 @@ export interface OAuthAuthenticator {
 }
 
 /** What a request is for: this server, or one at an address below it. */
-interface Resource {
+interface ProtectedResource {
   readonly parts: ChallengeParts;
   /** What `aud` of a token may be. */
   readonly audiences: ReadonlySet<string>;
@@ -110,15 +110,15 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
     ...(options.resourceName === undefined ? {} : { resource_name: options.resourceName }),
     ...(options.documentation === undefined ? {} : { resource_documentation: options.documentation }),
   };
-  const describeResource = (address: string): Resource => ({
+  const describeResource = (address: string): ProtectedResource => ({
     parts: { resourceMetadata: metadataUrl(address), scopes: requiredScopes },
     audiences: audiencesOf(options.audience ?? [resource, address]),
   });
   const own = describeResource(resource);
-  const resourceAt = (below: string): Resource =>
+  const resourceAt = (below: string): ProtectedResource =>
     below === '' ? own : describeResource(addressBelow(resource, below));
 
-  const admit = (claims: Claims, issuer: string, { parts }: Resource): Principal | Denied => {
+  const admit = (claims: Claims, issuer: string, { parts }: ProtectedResource): Principal | Denied => {
     // Bound to a key that the request does not prove to have: accepting it would bypass the binding.
     if (claims['cnf'] !== undefined) return invalidToken('sender-constrained tokens are not supported', parts);
     const principal = principalOf(claims, issuer, hierarchy);
@@ -126,7 +126,7 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
     return hasScopes(principal, requiredScopes) ? principal : insufficientScope(requiredScopes, parts);
   };
 
-  const verify = async (token: string, issuer: Issuer, target: Resource): Promise<Principal | Denied> => {
+  const verify = async (token: string, issuer: Issuer, target: ProtectedResource): Promise<Principal | Denied> => {
     const { parts, audiences } = target;
     const { jwtVerify } = await loadJose();
     const keys = await issuer.keys();
@@ -151,7 +151,7 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
   const lookUp = async (
     token: string,
     issuer: Issuer,
-    target: Resource,
+    target: ProtectedResource,
     wasAccepted: boolean,
   ): Promise<Principal | Denied> => {
     const { parts, audiences } = target;
@@ -161,7 +161,7 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
     return flaw === undefined ? admit(claims, issuer.name, target) : invalidToken(flaw, parts);
   };
 
-  const find = async (token: string, target: Resource, wasAccepted: boolean): Promise<Principal | Denied> => {
+  const find = async (token: string, target: ProtectedResource, wasAccepted: boolean): Promise<Principal | Denied> => {
     const { parts } = target;
     const said = await issuerNamedBy(token);
     if (said !== undefined) {

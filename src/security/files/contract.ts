@@ -3,7 +3,7 @@
 import type { EditOptions, EditResult, Edits } from './edit.ts';
 import type { LinesOptions } from './lines.ts';
 import type { Listing, ListOptions } from './list.ts';
-import type { FindOptions, SearchOptions, TextMatches } from './search.ts';
+import type { FindOptions, TextMatches, TextSearchOptions } from './search.ts';
 
 /** Where something would be: inside a root by its name, not yet looked at. */
 export interface FileLocation {
@@ -42,7 +42,7 @@ export interface FileTree {
   /** Files and directories below a directory whose relative path matches a glob (`*`, `**`, `?`, `{a,b}`). */
   findFiles(target: string, pattern: string, options?: FindOptions): Promise<Listing>;
   /** Lines that contain a text, in a file or in all text files below a directory. */
-  searchText(target: string, text: string, options?: SearchOptions): Promise<TextMatches>;
+  searchText(target: string, text: string, options?: TextSearchOptions): Promise<TextMatches>;
   /** Replaces or creates a file atomically and durably. */
   writeFile(
     target: string,

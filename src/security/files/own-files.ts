@@ -15,11 +15,11 @@ export interface OwnPaths {
 }
 
 /** Identifies a file system object. */
-type Identity = Pick<BigIntStats, 'dev' | 'ino'>;
+type FileIdentity = Pick<BigIntStats, 'dev' | 'ino'>;
 
 /** A name in a directory that is the server's, whether something is there or not. */
 interface OwnName {
-  readonly directory: Identity;
+  readonly directory: FileIdentity;
   /** As `fold` makes it. */
   readonly name: string;
   readonly kind: 'file' | 'folder';
@@ -54,7 +54,7 @@ export class OwnFiles {
   }
 
   /** Whether `name` in a directory is, or would be, one of the own files. `object` is what is there now, if anything. */
-  includes(directory: Identity, name: string, object: BigIntStats | undefined): boolean {
+  includes(directory: FileIdentity, name: string, object: BigIntStats | undefined): boolean {
     const { names } = this.#current();
     for (const own of names) {
       if (!isSame(own.directory, directory)) continue;
@@ -65,7 +65,7 @@ export class OwnFiles {
   }
 
   /** Whether the object is an own folder or one of the files in it, by whatever name it was reached. */
-  has({ dev, ino }: Identity): boolean {
+  has({ dev, ino }: FileIdentity): boolean {
     return this.#current().inodes.get(ino)?.includes(dev) === true;
   }
 
@@ -80,7 +80,7 @@ export class OwnFiles {
   }
 
   /** Whether own files are, or would be, somewhere below a directory: moving it would move them as well. */
-  areBelow(directory: Identity): boolean {
+  areBelow(directory: FileIdentity): boolean {
     return [...this.#folders, ...this.#files].some((path) =>
       [path, realPathOf(path)].some((start) => {
         for (let above = dirname(start); ; above = dirname(above)) {
@@ -111,7 +111,7 @@ export class OwnFiles {
   #take(takenAt: number): Snapshot {
     const inodes = new Map<bigint, bigint[]>();
     const names: OwnName[] = [];
-    const add = (object: Identity | undefined): void => {
+    const add = (object: FileIdentity | undefined): void => {
       if (object !== undefined) inodes.set(object.ino, [...(inodes.get(object.ino) ?? []), object.dev]);
     };
     for (const file of this.#files) {
@@ -127,7 +127,7 @@ export class OwnFiles {
   }
 }
 
-const isSame = (one: Identity, other: Identity): boolean => one.ino === other.ino && one.dev === other.dev;
+const isSame = (one: FileIdentity, other: FileIdentity): boolean => one.ino === other.ino && one.dev === other.dev;
 
 /** Some file systems ignore case; hiding `Policy.yaml` in addition to `policy.yaml` does no harm. */
 const fold = (name: string): string => name.normalize('NFC').toLowerCase();

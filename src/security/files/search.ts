@@ -13,7 +13,7 @@ export interface FindOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface SearchOptions extends FindOptions {
+export interface TextSearchOptions extends FindOptions {
   /** Only files whose path below the directory matches this glob. */
   readonly include?: string;
   readonly ignoreCase?: boolean;
@@ -83,7 +83,7 @@ export async function searchText(
   context: WalkContext,
   { rootedPath, requestedPath, facts }: SearchedPath,
   text: string,
-  options: SearchOptions,
+  options: TextSearchOptions,
   read: (path: string) => Promise<Buffer>,
 ): Promise<TextMatches> {
   if (text === '' || text.includes('\n'))

@@ -23,7 +23,7 @@ export type { LinesOptions } from './lines.ts';
 export type { FileEntry, Listing, ListOptions } from './list.ts';
 export { toUri } from './locator.ts';
 export { OwnFiles, type OwnPaths } from './own-files.ts';
-export type { FindOptions, SearchOptions, TextMatch, TextMatches } from './search.ts';
+export type { FindOptions, TextMatch, TextMatches, TextSearchOptions } from './search.ts';
 
 /** The tree's limits, what it never shows, and for tests the kind of path access. */
 export interface TreeOptions extends Partial<FileLimits> {

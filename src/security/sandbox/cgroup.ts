@@ -23,7 +23,7 @@ export interface ControlGroupHome {
   create(limits: SandboxLimits): Promise<ControlGroup>;
 }
 
-interface Mount {
+interface CgroupMount {
   readonly root: string;
   readonly path: string;
   readonly type: string;
@@ -52,7 +52,7 @@ export function findControlGroups(files = readFiles()): ControlGroupHome | undef
   return versionTwo(mounts, files.cgroup) ?? versionOne(mounts, files.cgroup);
 }
 
-function parseMounts(mountinfo: string): Mount[] {
+function parseMounts(mountinfo: string): CgroupMount[] {
   return mountinfo.split('\n').flatMap((line) => {
     const [left, right] = line.split(' - ');
     const [, , , root, path] = left?.split(' ') ?? [];
@@ -63,7 +63,7 @@ function parseMounts(mountinfo: string): Mount[] {
 }
 
 /** The directory of our own group in a hierarchy; inside a container the mount may start below the real root. */
-function ownDirectory(mount: Mount, cgroup: string, controller: string): string {
+function ownDirectory(mount: CgroupMount, cgroup: string, controller: string): string {
   const line = cgroup.split('\n').find((row) => row.split(':')[1]?.split(',').includes(controller));
   const path = line?.split(':').slice(2).join(':') ?? '/';
   const below = mount.root !== '/' && path.startsWith(mount.root) ? path.slice(mount.root.length) : path;
@@ -72,7 +72,7 @@ function ownDirectory(mount: Mount, cgroup: string, controller: string): string 
 }
 
 /** Version 2: a group that contains processes cannot have limited children, so ours is beside us or at the root. */
-function versionTwo(mounts: readonly Mount[], cgroup: string): ControlGroupHome | undefined {
+function versionTwo(mounts: readonly CgroupMount[], cgroup: string): ControlGroupHome | undefined {
   const mount = mounts.find(({ type }) => type === 'cgroup2');
   if (mount === undefined) return undefined;
   const own = ownDirectory(mount, cgroup, '');
@@ -97,7 +97,7 @@ async function createVersionTwo(home: string, limits: SandboxLimits): Promise<Co
 }
 
 /** Version 1: one hierarchy per controller, each with a group below our own. */
-function versionOne(mounts: readonly Mount[], cgroup: string): ControlGroupHome | undefined {
+function versionOne(mounts: readonly CgroupMount[], cgroup: string): ControlGroupHome | undefined {
   const homes = ['memory', 'pids'].map((controller) => {
     const mount = mounts.find(({ type, options }) => type === 'cgroup' && options.includes(controller));
     if (mount === undefined) return undefined;

@@ -5,7 +5,7 @@ import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, normalize } from 'node:path';
 import { isInside } from '../files/is-inside.ts';
 import { sandboxErrors } from './errors.ts';
-import type { Identity } from './identity.ts';
+import type { SandboxIdentity } from './identity.ts';
 
 /** The directories of a policy as real paths. */
 export interface Directories {
@@ -22,7 +22,7 @@ const neverBound = ['/', '/proc', '/sys', '/dev', '/run', '/etc', '/boot', '/usr
 /** Resolves the policy's directories and rejects those that would open the sandbox or that its user cannot enter. */
 export function resolveDirectories(
   wanted: { readonly readOnly?: readonly string[]; readonly writable?: readonly string[] },
-  identity: Identity,
+  identity: SandboxIdentity,
 ): Directories {
   const writable = (wanted.writable ?? []).map((path) => resolveDirectory(path, identity, true));
   const readOnly = (wanted.readOnly ?? []).map((path) => resolveDirectory(path, identity, false));
@@ -61,7 +61,7 @@ function identify(path: string): { dev: number; ino: number } {
   }
 }
 
-function resolveDirectory(path: string, identity: Identity, write: boolean): string {
+function resolveDirectory(path: string, identity: SandboxIdentity, write: boolean): string {
   if (!isAbsolute(path) || path.includes('\0'))
     throw sandboxErrors.directoryNotAllowed('it is not an absolute path', path);
   let real: string;
@@ -80,7 +80,7 @@ function resolveDirectory(path: string, identity: Identity, write: boolean): str
 }
 
 /** The sandbox's user must be able to enter the directory; a clear message now is better than a failing mount later. */
-function checkReach(path: string, identity: Identity, write: boolean): void {
+function checkReach(path: string, identity: SandboxIdentity, write: boolean): void {
   if (!identity.changes) {
     try {
       accessSync(path, constants.R_OK | constants.X_OK | (write ? constants.W_OK : 0));
@@ -99,14 +99,14 @@ function checkReach(path: string, identity: Identity, write: boolean): void {
 }
 
 /** Whether the sandbox's user can enter a directory and all of its parents. */
-export function mayEnter(path: string, identity: Identity): boolean {
+export function mayEnter(path: string, identity: SandboxIdentity): boolean {
   if (!identity.changes) return true;
   for (let step = path; step !== '/'; step = dirname(step)) if (!grants(step, identity, 0o1)) return false;
   return true;
 }
 
 /** Only permission bits count: the sandbox's user has no other group and no capability. */
-function grants(path: string, { uid, gid }: Identity, needed: number): boolean {
+function grants(path: string, { uid, gid }: SandboxIdentity, needed: number): boolean {
   const { mode, uid: owner, gid: group } = statSync(path);
   const bits = owner === uid ? mode >> 6 : group === gid ? mode >> 3 : mode;
   return (bits & needed) === needed;

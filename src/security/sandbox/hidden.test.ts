@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { hiddenArguments, parseMounts, rejectHidden, secondPaths } from './hidden.ts';
-import type { Identity } from './identity.ts';
+import type { SandboxIdentity } from './identity.ts';
 
 let base = '';
 beforeEach(() => {
@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 
 const at = (name: string): string => join(base, name);
-const same: Identity = { uid: 1, gid: 1, changes: false, isPrivate: false };
+const same: SandboxIdentity = { uid: 1, gid: 1, changes: false, isPrivate: false };
 const cover = (path: string): string[] => ['--perms', '0555', '--size', '4096', '--tmpfs', path, '--remount-ro', path];
 const slash = [{ device: '1:1', root: '/', point: '/' }];
 
@@ -38,7 +38,7 @@ test('a missing folder is created with access only for its owner; a missing file
 });
 
 test('a path that the sandbox user cannot access needs no cover', () => {
-  const other: Identity = { uid: 54_321, gid: 54_321, changes: true, isPrivate: true };
+  const other: SandboxIdentity = { uid: 54_321, gid: 54_321, changes: true, isPrivate: true };
   const directories = { readOnly: [at('root')], writable: [] };
   const hidden = { folders: [at('root/data')], files: [] };
   expect(hiddenArguments(hidden, directories, other, slash)).toEqual(cover(at('root/data')));

@@ -7,7 +7,7 @@ import { isInside } from '../files/is-inside.ts';
 import type { HiddenPaths } from './contract.ts';
 import { type Directories, mayEnter } from './directories.ts';
 import { sandboxErrors } from './errors.ts';
-import type { Identity } from './identity.ts';
+import type { SandboxIdentity } from './identity.ts';
 import { systemDirectories } from './programs.ts';
 
 /** One line of the kernel's mount table. */
@@ -36,7 +36,7 @@ export function rejectHidden({ readOnly, writable }: Directories, { folders }: H
 export function hiddenArguments(
   { folders, files }: HiddenPaths,
   { readOnly, writable }: Directories,
-  identity: Identity,
+  identity: SandboxIdentity,
   mounts = readMounts(),
 ): string[] {
   const visible = [...readOnly, ...writable, ...systemDirectories];

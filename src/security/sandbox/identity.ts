@@ -6,7 +6,7 @@ import { release } from 'node:os';
 import { sandboxErrors } from './errors.ts';
 
 /** The user and group that the host sees. */
-export interface Identity {
+export interface SandboxIdentity {
   readonly uid: number;
   readonly gid: number;
   /** We are root and switch to another user for the start. */
@@ -23,7 +23,7 @@ const lastPrivateUser = 65_519;
 export function chooseIdentity(
   runAs: { readonly uid: number; readonly gid: number } | undefined,
   writable: readonly string[] = [],
-): Identity {
+): SandboxIdentity {
   const ours = process.getuid?.() ?? -1;
   const group = process.getgid?.() ?? -1;
   if (ours !== 0) {
@@ -94,7 +94,7 @@ function usersOfProcesses(): Set<number> {
  * kernel that counts per namespace. Otherwise it would count all processes of the user, so the watchdog counts instead.
  */
 export function limitCountsOnlyTree(
-  identity: Identity,
+  identity: SandboxIdentity,
   options: { ownNamespace: boolean; kernelRelease?: string },
 ): boolean {
   if (identity.isPrivate) return true;

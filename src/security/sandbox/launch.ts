@@ -9,7 +9,7 @@ import { descriptors } from './bubblewrap.ts';
 import { TailBuffer } from './capture.ts';
 import type { ExitReport, StopReason } from './contract.ts';
 import { sandboxErrors } from './errors.ts';
-import type { Identity } from './identity.ts';
+import type { SandboxIdentity } from './identity.ts';
 import { type StandardPipes, standardPipes } from './pipes.ts';
 import type { BubblewrapInput, StartHook } from './trees.ts';
 import { GroupTree, IsolatedTree } from './trees.ts';
@@ -21,7 +21,7 @@ export interface LaunchPlan {
   /** Environment of the started file itself; empty under bubblewrap, which builds that of the program. */
   readonly environment: Readonly<Record<string, string>>;
   readonly cwd: string;
-  readonly identity: Identity;
+  readonly identity: SandboxIdentity;
   readonly stdin: 'ignore' | 'pipe';
   /** Our descriptors that must not be inherited (see `descriptors.ts`). */
   readonly covered: readonly number[];

@@ -17,7 +17,7 @@ import { highestCovered, inheritableDescriptors } from './descriptors.ts';
 import type { Directories } from './directories.ts';
 import { sandboxErrors } from './errors.ts';
 import { hiddenArguments } from './hidden.ts';
-import type { Identity } from './identity.ts';
+import type { SandboxIdentity } from './identity.ts';
 import { limitCountsOnlyTree } from './identity.ts';
 import type { LaunchPlan } from './launch.ts';
 import type { SandboxLimits } from './limits.ts';
@@ -39,7 +39,7 @@ export type Planner = (command: AdmittedCommand) => Omit<LaunchPlan, 'stdin' | '
 
 /** What a level depends on. */
 export interface LevelOptions {
-  readonly identity: Identity;
+  readonly identity: SandboxIdentity;
   readonly directories: Directories;
   readonly limits: SandboxLimits;
   readonly network: boolean;

@@ -21,7 +21,7 @@ import { admitWorkingDirectory, pinDirectories, resolveDirectories } from './dir
 import { buildEnvironment } from './environment.ts';
 import { sandboxErrors } from './errors.ts';
 import { rejectHidden } from './hidden.ts';
-import type { Identity } from './identity.ts';
+import type { SandboxIdentity } from './identity.ts';
 import { chooseIdentity } from './identity.ts';
 import type { Launched } from './launch.ts';
 import { closed, drainGraceMs, launch } from './launch.ts';
@@ -112,7 +112,7 @@ const controlGroupRemedy = 'Run as root, or give this service a delegated cgroup
 interface PreparedPolicy {
   readonly level: SandboxLevel;
   readonly limits: SandboxLimits;
-  readonly identity: Identity;
+  readonly identity: SandboxIdentity;
   readonly directories: Directories;
   readonly checkDirectories: () => void;
   readonly programs: ProgramTable;

@@ -65,7 +65,7 @@ const take: RedisScript = {
     return '0'`,
 };
 
-interface State {
+interface BucketState {
   /** When it will be full again, on the clock of `performance.now()`. */
   fullAtMs: number;
   /** Tokens used here that Redis does not know of yet. */
@@ -79,7 +79,7 @@ export class RedisBuckets {
   /** How many processes there are now. */
   readonly #processes: () => number;
   readonly #logger: Logger;
-  readonly #states = new Map<string, State>();
+  readonly #states = new Map<string, BucketState>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #exchangedAtMs = Number.NEGATIVE_INFINITY;
   /** When the oldest token was used that has not been exchanged. */
@@ -157,7 +157,7 @@ export class RedisBuckets {
     this.#timer?.unref();
   }
 
-  async #exchangeSome(some: readonly (readonly [string, State])[]): Promise<void> {
+  async #exchangeSome(some: readonly (readonly [string, BucketState])[]): Promise<void> {
     const counts = some.map(([, { used }]) => used);
     const keys = some.map(([key]) => this.#prefix + key);
     const args = some.flatMap(([, { intervalMs, used }]) => [intervalMs, used]);

@@ -19,7 +19,7 @@ const pastPage = 500;
 /** How long they are kept for listeners that are set after the start. */
 const pastMs = 30_000;
 
-interface PendingRequest {
+interface PendingBusRequest {
   readonly to: string;
   readonly resolve: (value: Json) => void;
   readonly reject: (error: Error) => void;
@@ -50,7 +50,7 @@ export class RedisBus implements Bus {
   readonly #leaveListeners: ((process: string) => void)[] = [];
   /** Published and not received back yet, by number. */
   readonly #published = new Map<number, (position: number) => void>();
-  readonly #requests = new Map<number, PendingRequest>();
+  readonly #requests = new Map<number, PendingBusRequest>();
   #past: PastMessage[] | undefined = [];
   #pastFrom = 0;
   #epoch = '';
@@ -296,7 +296,7 @@ export class RedisBus implements Bus {
     this.#take(number)?.reject(failure(why));
   }
 
-  #take(number: number): PendingRequest | undefined {
+  #take(number: number): PendingBusRequest | undefined {
     const request = this.#requests.get(number);
     if (request === undefined) return undefined;
     this.#requests.delete(number);

@@ -2,7 +2,7 @@
 
 import { wireErrors } from '../../protocol/errors.ts';
 import type { Logger } from '../../protocol/logger.ts';
-import { connectRedis, type Driver, type DriverOptions, type Reply } from './driver.ts';
+import { connectRedis, type DriverOptions, type RedisDriver, type Reply } from './driver.ts';
 import { type RedisScript, sha1 } from './script.ts';
 
 export interface ConnectionLimits {
@@ -19,7 +19,7 @@ export interface ConnectionOptions extends Omit<DriverOptions, 'onError'>, Conne
 }
 
 export class RedisConnection {
-  readonly #driver: Driver;
+  readonly #driver: RedisDriver;
   readonly #key: string;
   readonly #lookUpMs: number;
   readonly #commandMs: number;
@@ -47,7 +47,7 @@ export class RedisConnection {
     return new RedisConnection(await connectRedis({ ...options, onError }), key, { lookUpTimeoutMs, commandTimeoutMs });
   }
 
-  private constructor(driver: Driver, key: string, limits: ConnectionLimits) {
+  private constructor(driver: RedisDriver, key: string, limits: ConnectionLimits) {
     this.#driver = driver;
     this.#key = key;
     this.#lookUpMs = limits.lookUpTimeoutMs ?? 250;

@@ -19,7 +19,7 @@ export interface DriverOptions {
 }
 
 /** A connection that reconnects when it is lost. */
-export interface Driver {
+export interface RedisDriver {
   /**
    * Sends a command; those of one turn of the event loop are sent together. Rejects immediately while there is no connection, and
    * when it is lost before the reply. `key`: any key of the command, by which a cluster finds the node.
@@ -36,7 +36,7 @@ const firstDelayMs = 50;
 const maxDelayMs = 2_000;
 
 /** Connects, or throws the reason why that is not possible. */
-export async function connectRedis(options: DriverOptions): Promise<Driver> {
+export async function connectRedis(options: DriverOptions): Promise<RedisDriver> {
   const library = await loadLibrary();
   const { address, sentinelPassword, tls, onError } = options;
   const username = options.username ?? address.username;

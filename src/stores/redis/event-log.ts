@@ -18,13 +18,13 @@ const maxWaitingLength = 32 * 1024 * 1024;
 const maxBatch = 500;
 const retryMs = 200;
 
-type Command = readonly string[];
+type RedisCommand = readonly string[];
 
 export class RedisEventLog implements SharedEventLog {
   readonly #redis: RedisConnection;
   readonly #prefix: string;
   readonly #logger: Logger;
-  #waiting: Command[] = [];
+  #waiting: RedisCommand[] = [];
   #waitingLength = 0;
   /** How many commands were ever added, and how many of them are done. */
   #added = 0;
@@ -112,7 +112,7 @@ export class RedisEventLog implements SharedEventLog {
     return `${this.#prefix}events:${session}:${stream}`;
   }
 
-  #add(command: Command): void {
+  #add(command: RedisCommand): void {
     if (this.#closed) return;
     this.#waiting.push(command);
     this.#waitingLength += lengthOf(command);
@@ -174,7 +174,7 @@ export class RedisEventLog implements SharedEventLog {
   }
 }
 
-const lengthOf = (command: Command): number => command.reduce((sum, part) => sum + part.length, 0);
+const lengthOf = (command: RedisCommand): number => command.reduce((sum, part) => sum + part.length, 0);
 
 /** An event that was written before, when its reply was lost. */
 const isRepeated = (error: unknown): boolean =>

@@ -147,7 +147,7 @@ export class Members {
   async #renew(): Promise<readonly string[]> {
     const { name, version, prefix, mailbox } = this.#options;
     this.#connection ??= await this.#connectionId();
-    const place: Place = {
+    const place: ProcessInfo = {
       ...{ host: hostname(), pid: process.pid },
       ...(version === undefined ? {} : { version }),
       ...(this.#connection === '' ? {} : { connection: this.#connection }),
@@ -179,7 +179,7 @@ export class Members {
     if (monotonicMs() - this.#connectedAtMs < absentMs) return names;
     const old = new Map<string, string>();
     for (const [at, name] of names.entries()) {
-      const { connection } = JSON.parse(others[at * 2 + 1] || '{}') as Partial<Place>;
+      const { connection } = JSON.parse(others[at * 2 + 1] || '{}') as Partial<ProcessInfo>;
       if (connection !== undefined) old.set(connection, name);
     }
     if (old.size === 0) return names;
@@ -217,7 +217,7 @@ function isNotOffered(error: unknown): boolean {
 }
 
 /** Where a process runs. */
-interface Place {
+interface ProcessInfo {
   readonly host: string;
   readonly pid: number;
   readonly version?: string;
@@ -234,7 +234,7 @@ function digestOf(key: SealKey): string {
 class OtherDeploymentError extends Error {}
 
 function otherDeployment(prefix: string, name: string, otherName: string, otherPlace: string): Error {
-  const { host, pid } = JSON.parse(otherPlace) as Place;
+  const { host, pid } = JSON.parse(otherPlace) as ProcessInfo;
   const isSameName = JSON.parse(otherName) === name;
   const who = `the server ${otherName} (process ${pid} on ${host})`;
   const why = isSameName ? `with another key: ${who}` : `by another server: ${who}`;

@@ -9,10 +9,10 @@ import { isObject } from '../../protocol/json-rpc.ts';
 const parts = ['arguments', 'context', 'outcome', 'ticket', 'inputs', 'steps'] as const;
 
 /** Names and values alternate. */
-export type Fields = string[];
+export type HashFields = string[];
 
 /** What a new record is stored as. Texts of clients are JSON. */
-export function encodeTask(record: TaskRecord): { readonly fields: Fields; readonly bytes: number } {
+export function encodeTask(record: TaskRecord): { readonly fields: HashFields; readonly bytes: number } {
   const { fields: larger, bytes } = changedParts(undefined, record);
   const { service, owner, tool, attempt, lease, dueAtMs } = record;
   const fields = [
@@ -26,7 +26,7 @@ export function encodeTask(record: TaskRecord): { readonly fields: Fields; reado
 }
 
 /** The fields that every change writes. */
-function smallFields(record: TaskRecord): Fields {
+function smallFields(record: TaskRecord): HashFields {
   const { phase, updatedAtMs, expiresAtMs, version, fence, attempt, dedupeKey, ...others } = record;
   const { service: _s, owner: _o, tool: _t, lease: _l, dueAtMs: _d, arguments: _a, context: _c, ...more } = others;
   // A new small field of the record is part of `state`.
@@ -43,7 +43,7 @@ function smallFields(record: TaskRecord): Fields {
 export function changedFields(
   before: TaskRecord,
   after: TaskRecord,
-): { readonly fields: Fields; readonly bytes: number } {
+): { readonly fields: HashFields; readonly bytes: number } {
   const { fields, bytes } = changedParts(before, after);
   return { fields: [...smallFields(after), ...fields], bytes };
 }
@@ -52,8 +52,8 @@ export function changedFields(
 function changedParts(
   before: TaskRecord | undefined,
   after: TaskRecord,
-): { readonly fields: Fields; readonly bytes: number } {
-  const fields: Fields = [];
+): { readonly fields: HashFields; readonly bytes: number } {
+  const fields: HashFields = [];
   let bytes = 0;
   for (const part of parts) {
     const value = after[part];

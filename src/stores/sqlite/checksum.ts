@@ -92,7 +92,7 @@ export function taskPartChecksum(row: SqlRow): number {
   return checksumOf(`${task}\n${kind}\n${position}`, String(value));
 }
 
-interface Table {
+interface ChecksummedTable {
   readonly name: string;
   /** What identifies a row. */
   readonly key: readonly string[];
@@ -103,7 +103,7 @@ interface Table {
   readonly checkedWhenRead?: true;
 }
 
-const plain = (name: string, key: readonly string[], ...rest: readonly string[]): Table => ({
+const plain = (name: string, key: readonly string[], ...rest: readonly string[]): ChecksummedTable => ({
   name,
   key,
   columns: rest,
@@ -111,7 +111,7 @@ const plain = (name: string, key: readonly string[], ...rest: readonly string[])
 });
 
 /** The tables of versions without checksums, and how the checksum of a row is computed. */
-const firstTables: readonly Table[] = [
+const firstTables: readonly ChecksummedTable[] = [
   {
     name: 'owners',
     key: ['number'],
@@ -131,7 +131,7 @@ const firstTables: readonly Table[] = [
 ];
 
 /** Every table. */
-const tables: readonly Table[] = [
+const tables: readonly ChecksummedTable[] = [
   ...firstTables,
   {
     name: 'tasks',
@@ -155,7 +155,7 @@ const tables: readonly Table[] = [
 /** Rows checked at a time: some milliseconds. */
 const batchRows = 1_000;
 
-function* batchesOf(db: SqliteConnection, { name, key, columns }: Table): Generator<readonly SqlRow[]> {
+function* batchesOf(db: SqliteConnection, { name, key, columns }: ChecksummedTable): Generator<readonly SqlRow[]> {
   const wanted = `select ${[...key, ...columns, 'checksum'].join(', ')} from ${name}`;
   const order = `order by ${key.join(', ')} limit ${batchRows}`;
   const next = db.prepare(`${wanted} where (${key.join(', ')}) > (${key.map(() => '?').join(', ')}) ${order}`);

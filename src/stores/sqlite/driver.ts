@@ -18,11 +18,11 @@ export interface SqliteConnection {
   close(): void;
 }
 
-interface Driver {
+interface SqliteDriver {
   readonly DatabaseSync: new (path: string) => SqliteConnection;
 }
 
-let loading: Promise<Driver> | undefined;
+let loading: Promise<SqliteDriver> | undefined;
 
 /** Opens a database file, creating it if it does not exist. */
 export async function connectSqlite(file: string): Promise<SqliteConnection> {
@@ -31,11 +31,11 @@ export async function connectSqlite(file: string): Promise<SqliteConnection> {
   return new DatabaseSync(file);
 }
 
-async function loadDriver(): Promise<Driver> {
-  const builtIn = quietly(() => process.getBuiltinModule?.('node:sqlite') as Driver | undefined);
+async function loadDriver(): Promise<SqliteDriver> {
+  const builtIn = quietly(() => process.getBuiltinModule?.('node:sqlite') as SqliteDriver | undefined);
   if (builtIn?.DatabaseSync !== undefined) return builtIn;
   try {
-    return (await import('@photostructure/sqlite')) as unknown as Driver;
+    return (await import('@photostructure/sqlite')) as unknown as SqliteDriver;
   } catch (cause) {
     loading = undefined;
     throw new Error(

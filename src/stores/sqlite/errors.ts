@@ -73,9 +73,9 @@ export function toStoreError(error: unknown, file: string, copy?: string): Store
   return new StoreError(code, messages[code](file, why, copy), error);
 }
 
-type Message = (file: string, why: string, copy: string | undefined) => string;
+type ErrorText = (file: string, why: string, copy: string | undefined) => string;
 
-const messages: Record<StoreErrorCode, Message> = {
+const messages: Record<StoreErrorCode, ErrorText> = {
   busy: (file) => `${file} is locked by another process. Nothing was stored; try again, or stop the other process`,
   damaged: (file, why, copy) =>
     `${file} is damaged (${why}). It was left as it is. Move it away together with ${file}-wal and ${file}-shm, then ${

@@ -1,6 +1,7 @@
 // Notes and counters, separate for each owner. A note is stored as the JSON that clients get, so that SQLite can
 // assemble a long list, and no text is changed on the way.
 
+import type { Awaitable } from '../../protocol/awaitable.ts';
 import { checksumOf, noteChecksum, prependToList } from './checksum.ts';
 import type { Database } from './database.ts';
 import type { SqlRow } from './driver.ts';
@@ -9,8 +10,6 @@ import type { NewNote, NoteList, NoteQuery, NotesChange, StoredNote } from './no
 import { countIds, type IdRange, idRanges } from './note-ids.ts';
 import { idOf, NoteLists } from './note-lists.ts';
 import { type Owner, Owners } from './owners.ts';
-
-type Awaitable<T> = T | Promise<T>;
 
 export interface SqliteNotesOptions {
   /** Notes of one owner; stops a client from making every list slow. Default 1,000,000. */

@@ -1,11 +1,10 @@
 // Small JSON values by kind and key, for packs that store a little state, such as the registry of workers.
 
+import type { Awaitable } from '../../protocol/awaitable.ts';
 import type { Json } from '../../protocol/model.ts';
 import { checksumOf } from './checksum.ts';
 import type { Database } from './database.ts';
 import type { SqlRow } from './driver.ts';
-
-type Awaitable<T> = T | Promise<T>;
 
 /** The records of one kind. Kinds do not see each other. */
 export class SqliteRecords {

@@ -3,11 +3,11 @@
 
 import type { Database } from './database.ts';
 
-type Listener = (id: string) => void;
+type TaskChangeListener = (id: string) => void;
 
 export class TaskChanges {
   readonly #db: Database;
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Set<TaskChangeListener>();
   /** Numbers of this process, which knows its own changes. Filled only while there is a listener. */
   readonly #own = new Set<number>();
   #seen = 0;
@@ -26,9 +26,9 @@ export class TaskChanges {
   }
 
   /** Reports the tasks that other processes change from now on. */
-  watch(listener: Listener): () => void {
+  watch(listener: TaskChangeListener): () => void {
     // A function of its own, so that the same listener can be added twice.
-    const notify: Listener = (id) => listener(id);
+    const notify: TaskChangeListener = (id) => listener(id);
     if (this.#unlisten === undefined) {
       this.#unlisten = this.#db.onChange(() => this.#report());
       this.#seen = this.#last();

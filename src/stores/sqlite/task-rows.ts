@@ -11,7 +11,7 @@ export const taskColumns = [
   ...(['holder', 'lease_until', 'version', 'fence', 'state', 'checksum'] as const),
 ];
 
-export type TaskRow = Readonly<Record<(typeof taskColumns)[number], SqlValue>>;
+export type TaskSqlRow = Readonly<Record<(typeof taskColumns)[number], SqlValue>>;
 
 /** A part of a record in `task_parts`. Inputs and steps are numbered by `position`; of the others there is one. */
 export interface TaskPart {
@@ -21,7 +21,7 @@ export interface TaskPart {
   readonly value: string;
 }
 
-export function encodeTask(record: TaskRecord): TaskRow {
+export function encodeTask(record: TaskRecord): TaskSqlRow {
   const { id, service, owner, tool, phase, createdAtMs, updatedAtMs, expiresAtMs, version, fence, ...others } = record;
   const { dedupeKey, dueAtMs, lease, arguments: _arguments, context: _c, inputs: _i, steps: _s, ...more } = others;
   // A new small field of the record is part of `state` and needs no column.

@@ -7,7 +7,7 @@ import type { HttpLimits } from './limits.ts';
 /** Stops many waiting requests from becoming a load themselves: all of them are checked whenever bytes are released. */
 const maxWaiting = 256;
 
-interface Waiting {
+interface WaitingBody {
   readonly caller: string;
   readonly timer: ReturnType<typeof setTimeout>;
   run(hasRoom: boolean): void;
@@ -18,7 +18,7 @@ export class BufferedBytes {
   readonly #waitMs: number;
   readonly #reserve: number;
   readonly #total: number;
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<WaitingBody>();
 
   constructor(limits: HttpLimits) {
     const { maxBufferedBytes, maxBufferedBytesPerCaller, bufferWaitMs } = limits;
@@ -85,7 +85,7 @@ export class BufferedBytes {
       stop();
       run(false);
     }, this.#waitMs);
-    const waiting: Waiting = { caller, run, timer };
+    const waiting: WaitingBody = { caller, run, timer };
     this.#waiting.add(waiting);
     return stop;
   }

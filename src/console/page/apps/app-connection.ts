@@ -6,7 +6,7 @@ import type { AppMessage, AppView, CallStarted, CallUpdate, JsonObject } from '.
 import { addOwnCall } from '../calls/calls.ts';
 import { calls, state } from '../feed.ts';
 import { post } from '../server.ts';
-import { AppHost, AppRequestError, type Json } from './app-host.ts';
+import { AppHost, AppRequestError } from './app-host.ts';
 import { type AppSettings, hostContext } from './host-context.ts';
 
 /** Entries of the panel below the app. Stops an app that logs without end from filling the memory. */
@@ -39,7 +39,7 @@ export interface AppConnectionOptions {
   readonly tool: JsonObject;
   readonly revision: string | undefined;
   readonly call: string;
-  readonly args: Json;
+  readonly args: JsonObject;
   readonly settings: AppSettings;
   onClose(): void;
 }
@@ -102,7 +102,7 @@ export class AppConnection {
     this.#host?.contextChanged(this.#context());
   }
 
-  #context(): Json {
+  #context(): JsonObject {
     return hostContext(this.#settings, this.#options.tool, this.#frame.clientWidth);
   }
 
@@ -197,27 +197,27 @@ export class AppConnection {
   /** The result of the call that the app is shown for, as soon as it is there. */
   #sendOutcome(): void {
     void ended(this.#options.call, this.#stops).then(({ status, resultText, error }) => {
-      if (status === 'done' && resultText !== undefined) this.#host?.toolResult(JSON.parse(resultText) as Json);
+      if (status === 'done' && resultText !== undefined) this.#host?.toolResult(JSON.parse(resultText) as JsonObject);
       else this.#host?.toolCancelled(error?.message ?? status);
     });
   }
 
-  async #call(view: string, method: string, params: Json): Promise<Json> {
+  async #call(view: string, method: string, params: JsonObject): Promise<JsonObject> {
     const { call } = await post<CallStarted>(`apps/${view}/calls`, { method, params });
     addOwnCall(call);
     const { status, resultText, error } = await ended(call, this.#stops);
-    if (status === 'done' && resultText !== undefined) return JSON.parse(resultText) as Json;
+    if (status === 'done' && resultText !== undefined) return JSON.parse(resultText) as JsonObject;
     throw new AppRequestError(error?.message ?? status, error?.code);
   }
 
-  async #openLink(url: string): Promise<Json> {
+  async #openLink(url: string): Promise<JsonObject> {
     const isAccepted = await this.#ask('The app wants to open a page:', url, 'Open');
     if (!isAccepted) throw new AppRequestError('The user did not open the link');
     open(url, '_blank', 'noopener,noreferrer');
     return {};
   }
 
-  async #download(contents: readonly Json[]): Promise<Json> {
+  async #download(contents: readonly JsonObject[]): Promise<JsonObject> {
     const files = contents.flatMap(fileOf);
     if (files.length === 0) throw new AppRequestError('There is nothing to save', -32602);
     const isAccepted = await this.#ask('The app wants to save:', files.map(({ name }) => name).join(', '), 'Save');
@@ -289,9 +289,9 @@ function permissionsOf({ permissions = {} }: AppView): string[] {
 }
 
 /** A file of an embedded resource. Links are not followed: that would ask another server. */
-function fileOf({ type, resource }: Json): { name: string; blob: Blob }[] {
+function fileOf({ type, resource }: JsonObject): { name: string; blob: Blob }[] {
   if (type !== 'resource' || typeof resource !== 'object' || resource === null) return [];
-  const { uri, mimeType, text, blob } = resource as Json;
+  const { uri, mimeType, text, blob } = resource as JsonObject;
   const name = decodeURIComponent(String(uri).split(/[?#]/)[0]?.split('/').at(-1) ?? '').replace(/[^\w. -]/g, '_');
   const options = { type: typeof mimeType === 'string' ? mimeType : 'application/octet-stream' };
   const contents = typeof text === 'string' ? text : Uint8Array.from(atob(String(blob)), (each) => each.charCodeAt(0));

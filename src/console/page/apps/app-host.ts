@@ -1,7 +1,7 @@
 // The host's side of the dialogue with an MCP App (SEP-1865, 2026-01-26): JSON-RPC over messages between frames. Knows neither
 // frames nor the console: app-frame.tsx connects it to both.
 
-export type Json = { readonly [key: string]: unknown };
+import type { JsonObject } from '../../api.ts';
 
 /** The only version so far; apps of the draft before it speak the same messages. */
 const protocolVersion = '2026-01-26';
@@ -13,7 +13,7 @@ const maxOpen = 16;
 const maxMessageChars = 4 * 1024 * 1024;
 
 /** A message with its fields, none of them checked. */
-interface Message {
+interface AppJsonRpc {
   readonly jsonrpc?: unknown;
   readonly id?: unknown;
   readonly method?: unknown;
@@ -33,13 +33,13 @@ export class AppRequestError extends Error {
 
 /** What an app can ask for. Each returns the result, or throws. */
 export interface AppHandlers {
-  call(method: 'tools/call' | 'resources/read', params: Json): Promise<Json>;
-  openLink(url: string): Promise<Json>;
-  download(contents: readonly Json[]): Promise<Json>;
-  message(params: Json): Json;
-  modelContext(params: Json): Json;
-  displayMode(mode: string): Json;
-  log(params: Json): void;
+  call(method: 'tools/call' | 'resources/read', params: JsonObject): Promise<JsonObject>;
+  openLink(url: string): Promise<JsonObject>;
+  download(contents: readonly JsonObject[]): Promise<JsonObject>;
+  message(params: JsonObject): JsonObject;
+  modelContext(params: JsonObject): JsonObject;
+  displayMode(mode: string): JsonObject;
+  log(params: JsonObject): void;
   size(width: number | undefined, height: number | undefined): void;
   /** The app asks to be closed. */
   close(): void;
@@ -51,11 +51,11 @@ export interface AppHostOptions extends AppHandlers {
   /** Each message in either direction, for the timeline. */
   readonly record: (direction: 'in' | 'out', message: unknown) => void;
   readonly hostInfo: { readonly name: string; readonly version: string };
-  readonly capabilities: Json;
-  readonly context: () => Json;
+  readonly capabilities: JsonObject;
+  readonly context: () => JsonObject;
 }
 
-const isObject = (value: unknown): value is Json =>
+const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isId = (value: unknown): value is string | number => typeof value === 'string' || Number.isFinite(value);
 
@@ -63,7 +63,7 @@ export class AppHost {
   readonly #options: AppHostOptions;
   #isInitialized = false;
   /** Messages that wait until the app has sent `ui/notifications/initialized`. */
-  #queue: Json[] = [];
+  #queue: JsonObject[] = [];
   #open = 0;
   #lastId = 0;
   readonly #waiting = new Map<number, () => void>();
@@ -79,7 +79,7 @@ export class AppHost {
   /** A message of the app. Whatever it is, it is checked here. */
   receive(data: unknown): void {
     if (!isObject(data) || data['jsonrpc'] !== '2.0') return;
-    const message = data as Message;
+    const message = data as AppJsonRpc;
     const text = JSON.stringify(data);
     if (text.length > maxMessageChars) {
       if (isId(message.id)) this.#respond(message.id, new AppRequestError('The message is too large'));
@@ -93,11 +93,11 @@ export class AppHost {
   }
 
   /** Complete arguments, once and before the result. */
-  toolInput(args: Json): void {
+  toolInput(args: JsonObject): void {
     this.#notify('ui/notifications/tool-input', { arguments: args });
   }
 
-  toolResult(result: Json): void {
+  toolResult(result: JsonObject): void {
     this.#notify('ui/notifications/tool-result', result);
   }
 
@@ -105,7 +105,7 @@ export class AppHost {
     this.#notify('ui/notifications/tool-cancelled', { reason });
   }
 
-  contextChanged(change: Json): void {
+  contextChanged(change: JsonObject): void {
     // Before that it gets the whole context with the response to `ui/initialize`.
     if (this.#isInitialized) this.#notify('ui/notifications/host-context-changed', change);
   }
@@ -125,11 +125,11 @@ export class AppHost {
     this.#waiting.delete(id);
   }
 
-  #response({ id }: Message): void {
+  #response({ id }: AppJsonRpc): void {
     if (typeof id === 'number') this.#waiting.get(id)?.();
   }
 
-  #notification(method: string, params: Json): void {
+  #notification(method: string, params: JsonObject): void {
     switch (method) {
       case 'ui/notifications/initialized':
         if (this.#isInitialized) return;
@@ -149,7 +149,7 @@ export class AppHost {
     }
   }
 
-  async #request(id: string | number, method: string, params: Json): Promise<void> {
+  async #request(id: string | number, method: string, params: JsonObject): Promise<void> {
     if (this.#open >= maxOpen) {
       this.#respond(id, new AppRequestError(`Wait for a response: ${maxOpen} requests are open`));
       return;
@@ -164,7 +164,7 @@ export class AppHost {
     }
   }
 
-  #run(method: string, params: Json): Json | Promise<Json> {
+  #run(method: string, params: JsonObject): JsonObject | Promise<JsonObject> {
     const options = this.#options;
     switch (method) {
       case 'ui/initialize':
@@ -194,19 +194,19 @@ export class AppHost {
     }
   }
 
-  #respond(id: string | number, outcome: Json | AppRequestError): void {
+  #respond(id: string | number, outcome: JsonObject | AppRequestError): void {
     const isError = outcome instanceof AppRequestError;
     const rest = isError ? { error: { code: outcome.code, message: outcome.message } } : { result: outcome };
     this.#send({ jsonrpc: '2.0', id, ...rest });
   }
 
-  #notify(method: string, params: Json): void {
+  #notify(method: string, params: JsonObject): void {
     const message = { jsonrpc: '2.0', method, params };
     if (this.#isInitialized) this.#send(message);
     else this.#queue.push(message);
   }
 
-  #send(message: Json): void {
+  #send(message: JsonObject): void {
     this.#options.record('out', message);
     this.#options.post(message);
   }

@@ -2,7 +2,6 @@
 
 import type { JsonObject } from '../../api.ts';
 import { theme } from '../theme.ts';
-import type { Json } from './app-host.ts';
 
 /** Settings that the author of an app can change to see how it reacts. */
 export interface AppSettings {
@@ -50,14 +49,14 @@ const variables: Readonly<Record<string, string>> = {
   '--shadow-sm': '--shadow',
 };
 
-function styles(): Json {
+function styles(): JsonObject {
   const own = getComputedStyle(document.documentElement);
   return Object.fromEntries(
     Object.entries(variables).map(([name, property]) => [name, own.getPropertyValue(property).trim()]),
   );
 }
 
-export function hostContext(settings: AppSettings, tool: JsonObject, frameWidth: number): Json {
+export function hostContext(settings: AppSettings, tool: JsonObject, frameWidth: number): JsonObject {
   return {
     toolInfo: { tool },
     theme: themeOf(settings),

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { Text } from '../components/basics.tsx';
 
-export interface Table {
+export interface TableData {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
   readonly total: number;
@@ -13,7 +13,7 @@ const maxRows = 200;
 const maxColumns = 20;
 
 /** The list in a value, or in its only property that is one. */
-export function tableOf(value: unknown): Table | undefined {
+export function tableOf(value: unknown): TableData | undefined {
   const list = Array.isArray(value) ? value : onlyList(value);
   if (list === undefined || list.length === 0) return undefined;
   const shown = list.slice(0, maxRows);
@@ -34,7 +34,7 @@ function cell(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-export function DataTable({ table }: { table: Table }): JSX.Element {
+export function DataTable({ table }: { table: TableData }): JSX.Element {
   return (
     <section class="table-scroller" aria-label="Table" tabIndex={0}>
       <table>

@@ -7,7 +7,7 @@ import { Badge, CopyButton, Notice, type Tab, Tabs, Text } from '../components/b
 import { JsonText, JsonView } from '../components/json-view.tsx';
 import { calls } from '../feed.ts';
 import { bytes, duration, plural } from '../format.ts';
-import { type Json, parseJson } from '../forms/json-text.ts';
+import { type ExactJson, parseJson } from '../forms/json-text.ts';
 import { link } from '../router.ts';
 import { shownScreens } from '../screens.ts';
 import { cancelCall, shownCalls } from './calls.ts';
@@ -208,7 +208,7 @@ function parsed(text: string): JsonObject {
 function StructuredView({ text }: { text: string }): JSX.Element {
   const value = useMemo(() => {
     const whole = parseJson(text);
-    return whole instanceof Map ? ((whole as ReadonlyMap<string, Json>).get('structuredContent') ?? null) : null;
+    return whole instanceof Map ? ((whole as ReadonlyMap<string, ExactJson>).get('structuredContent') ?? null) : null;
   }, [text]);
   return <JsonView value={value} />;
 }

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { type Json, NumberText, parseJson } from '../forms/json-text.ts';
+import { type ExactJson, NumberText, parseJson } from '../forms/json-text.ts';
 import { Text } from './basics.tsx';
 
 /** How many children of a value, and characters of a text, are shown before "more". */
@@ -22,7 +22,7 @@ export function JsonText({ text, depth = 3 }: { text: string; depth?: number }):
   return <JsonView value={parsed.value} depth={depth} />;
 }
 
-export function JsonView({ value, depth = 3 }: { value: Json; depth?: number }): JSX.Element {
+export function JsonView({ value, depth = 3 }: { value: ExactJson; depth?: number }): JSX.Element {
   return (
     <div class="json">
       <Node value={value} depth={depth} />
@@ -49,12 +49,12 @@ export function LongText({ text }: { text: string }): JSX.Element {
   );
 }
 
-function Node({ name, value, depth }: { name?: string; value: Json; depth: number }): JSX.Element {
+function Node({ name, value, depth }: { name?: string; value: ExactJson; depth: number }): JSX.Element {
   const isList = Array.isArray(value);
   if (isList || value instanceof Map) {
-    const children: [string, Json][] = isList
-      ? (value as readonly Json[]).map((each, index) => [String(index), each])
-      : [...(value as ReadonlyMap<string, Json>)];
+    const children: [string, ExactJson][] = isList
+      ? (value as readonly ExactJson[]).map((each, index) => [String(index), each])
+      : [...(value as ReadonlyMap<string, ExactJson>)];
     return <Parent name={name} items={children} isList={isList} depth={depth} />;
   }
   return (
@@ -77,7 +77,7 @@ function Key({ name }: { name?: string }): JSX.Element | null {
   );
 }
 
-function Leaf({ value }: { value: Json }): JSX.Element {
+function Leaf({ value }: { value: ExactJson }): JSX.Element {
   const [isWhole, setWhole] = useState(false);
   if (typeof value === 'string') {
     const isLong = value.length > shownCharacters && !isWhole;
@@ -98,7 +98,7 @@ function Leaf({ value }: { value: Json }): JSX.Element {
 
 interface ParentProps {
   readonly name?: string;
-  readonly items: readonly [string, Json][];
+  readonly items: readonly [string, ExactJson][];
   readonly isList: boolean;
   readonly depth: number;
 }

@@ -1,15 +1,15 @@
 // What a form shows for a schema: the kind of control, its label, and the schemas of its parts. Parts are described when they
 // are shown, so a recursive schema is no special case.
 
-import { fromPlain, type Json } from './json-text.ts';
+import { type ExactJson, fromPlain } from './json-text.ts';
 import { flatten, isComplex, isSchema, maxReferences, resolveReference, type Schema } from './merge.ts';
 
 export interface EnumOption {
   readonly label: string;
-  readonly value: Json;
+  readonly value: ExactJson;
 }
 
-export interface Property {
+export interface FieldProperty {
   readonly name: string;
   readonly schema: Schema;
   readonly required: boolean;
@@ -39,7 +39,7 @@ export type Field = Common &
     | { readonly kind: 'enum'; readonly options: readonly EnumOption[] }
     | {
         readonly kind: 'object';
-        readonly properties: readonly Property[];
+        readonly properties: readonly FieldProperty[];
         /** The schema of other keys; undefined if the form does not offer any. */
         readonly entries?: Schema;
         /** Whether other keys are allowed at all. */
@@ -258,10 +258,13 @@ function typed(type: string | undefined, schema: Schema, common: Common, isRoot:
   }
 }
 
-function objectParts(schema: Schema, isRoot: boolean): { properties: Property[]; entries?: Schema; open: boolean } {
+function objectParts(
+  schema: Schema,
+  isRoot: boolean,
+): { properties: FieldProperty[]; entries?: Schema; open: boolean } {
   const required = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
   const given = Object.entries(isSchema(schema['properties']) ? schema['properties'] : {});
-  const properties = given.flatMap(([name, property]): Property[] => {
+  const properties = given.flatMap(([name, property]): FieldProperty[] => {
     if (property === false) return [];
     return [{ name, schema: isSchema(property) ? property : {}, required: required.has(name) }];
   });

@@ -10,7 +10,7 @@ import type { FormContext } from './contract.ts';
 import { FieldReader } from './field.ts';
 import { FieldControl } from './field-control.tsx';
 import { type FieldIssue, issuesAt } from './issues.ts';
-import { formatJson, type Json, parseJson } from './json-text.ts';
+import { type ExactJson, formatJson, parseJson } from './json-text.ts';
 import { isSchema, type Schema } from './merge.ts';
 import { type FieldState, stateOf, valueFrom } from './state.ts';
 
@@ -49,7 +49,7 @@ export function Form({ schema, initialText, validate, jsonLabel, onChange, showA
   const touched = useSignal<ReadonlySet<string>>(new Set());
   const current = useComputed<string>(() => {
     if (text.value !== undefined) return text.value;
-    const value: Json = valueFrom(schema, state.value, true, reading) ?? new Map<string, Json>();
+    const value: ExactJson = valueFrom(schema, state.value, true, reading) ?? new Map<string, ExactJson>();
     return formatJson(value, true);
   });
   useValidation(current.value, textProblem.value === undefined, validate, (found) => {

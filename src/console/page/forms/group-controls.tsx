@@ -6,7 +6,7 @@ import { Icon } from '../components/icons.tsx';
 import type { PartProps } from './contract.ts';
 import { pointer } from './issues.ts';
 import type { Schema } from './merge.ts';
-import { type Entry, emptyObject, type FieldState, type Item, nextId, startState } from './state.ts';
+import { emptyObject, type FieldState, type Item, type KeyedItem, nextId, startState } from './state.ts';
 
 type ObjectState = Extract<FieldState, { kind: 'object' }>;
 
@@ -16,7 +16,7 @@ export function ObjectControl(props: PartProps): JSX.Element | null {
   const given: ObjectState =
     props.state?.kind === 'object' ? props.state : { ...(emptyObject as ObjectState), opened: false };
   const { entries: part } = field;
-  const setEntries = (entries: readonly Entry[]): void => onChange({ ...given, entries });
+  const setEntries = (entries: readonly KeyedItem[]): void => onChange({ ...given, entries });
   return (
     <div class="fields">
       {field.properties.length === 0 && part === undefined && given.entries.length === 0 && (
@@ -58,10 +58,10 @@ export function ObjectControl(props: PartProps): JSX.Element | null {
 }
 
 interface MapEntryProps extends PartProps {
-  readonly entry: Entry;
+  readonly entry: KeyedItem;
   readonly number: number;
   readonly part: Schema;
-  readonly onEntry: (entry: Entry) => void;
+  readonly onEntry: (entry: KeyedItem) => void;
   readonly onRemove: () => void;
 }
 

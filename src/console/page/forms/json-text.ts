@@ -9,7 +9,7 @@ export class NumberText {
   }
 }
 
-export type Json = null | boolean | string | NumberText | readonly Json[] | ReadonlyMap<string, Json>;
+export type ExactJson = null | boolean | string | NumberText | readonly ExactJson[] | ReadonlyMap<string, ExactJson>;
 
 /** Deeper text is not parsed: a response of a thousand brackets must not overflow the stack of the page. */
 const maxDepth = 400;
@@ -34,7 +34,7 @@ export function isNumberText(text: string): boolean {
 }
 
 /** Parses JSON text; throws a JsonTextError that names the line. */
-export function parseJson(text: string): Json {
+export function parseJson(text: string): ExactJson {
   let at = 0;
   const fail = (message: string): never => {
     throw new JsonTextError(message, text, at);
@@ -54,7 +54,7 @@ export function parseJson(text: string): Json {
     const found = match(stringPattern) ?? fail(text[at] === '"' ? 'A string is not complete' : 'A string is expected');
     return JSON.parse(found) as string;
   };
-  const value = (depth: number): Json => {
+  const value = (depth: number): ExactJson => {
     if (depth > maxDepth) fail('Nested too deeply');
     skip();
     const first = text[at];
@@ -71,8 +71,8 @@ export function parseJson(text: string): Json {
     if (number !== undefined) return new NumberText(number);
     return fail(first === undefined ? 'A value is missing at the end' : `Unexpected ${JSON.stringify(first)}`);
   };
-  const object = (depth: number): Json => {
-    const found = new Map<string, Json>();
+  const object = (depth: number): ExactJson => {
+    const found = new Map<string, ExactJson>();
     at += 1;
     skip();
     if (text[at] === '}') {
@@ -94,8 +94,8 @@ export function parseJson(text: string): Json {
     at += 1;
     return found;
   };
-  const list = (depth: number): Json => {
-    const found: Json[] = [];
+  const list = (depth: number): ExactJson => {
+    const found: ExactJson[] = [];
     at += 1;
     skip();
     if (text[at] === ']') {
@@ -125,14 +125,14 @@ const words = [
 ] as const;
 
 /** JSON text of a value, indented by two spaces if `indent` is true. An invalid number becomes a string. */
-export function formatJson(value: Json, indent = false, margin = ''): string {
+export function formatJson(value: ExactJson, indent = false, margin = ''): string {
   if (value instanceof NumberText) return isNumberText(value.text) ? value.text : JSON.stringify(value.text);
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   const inner = `${margin}  `;
   const isList = Array.isArray(value);
   const parts = isList
-    ? (value as readonly Json[]).map((each) => formatJson(each, indent, inner))
-    : [...(value as ReadonlyMap<string, Json>)].map(
+    ? (value as readonly ExactJson[]).map((each) => formatJson(each, indent, inner))
+    : [...(value as ReadonlyMap<string, ExactJson>)].map(
         ([key, each]) => `${JSON.stringify(key)}:${indent ? ' ' : ''}${formatJson(each, indent, inner)}`,
       );
   const [open, close] = isList ? ['[', ']'] : ['{', '}'];
@@ -141,22 +141,22 @@ export function formatJson(value: Json, indent = false, margin = ''): string {
 }
 
 /** A value that JSON.parse made. */
-export function fromPlain(value: unknown): Json {
+export function fromPlain(value: unknown): ExactJson {
   return parseJson(JSON.stringify(value) ?? 'null');
 }
 
 /** Whether two values are the same JSON; 1 and 1.0 are. */
-export function equalJson(a: Json, b: Json): boolean {
+export function equalJson(a: ExactJson, b: ExactJson): boolean {
   if (a instanceof NumberText && b instanceof NumberText) {
     const whole = /^-?\d+$/;
     return a.text === b.text || (!(whole.test(a.text) && whole.test(b.text)) && Number(a.text) === Number(b.text));
   }
   if (a instanceof NumberText || b instanceof NumberText) return false;
   if (Array.isArray(a) && Array.isArray(b)) {
-    return a.length === b.length && a.every((each, index) => equalJson(each, b[index] as Json));
+    return a.length === b.length && a.every((each, index) => equalJson(each, b[index] as ExactJson));
   }
   if (a instanceof Map && b instanceof Map) {
-    return a.size === b.size && [...a].every(([key, each]) => b.has(key) && equalJson(each, b.get(key) as Json));
+    return a.size === b.size && [...a].every(([key, each]) => b.has(key) && equalJson(each, b.get(key) as ExactJson));
   }
   return a === b;
 }

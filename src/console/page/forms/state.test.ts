@@ -2,16 +2,16 @@ import { expect, test } from 'vitest';
 import { compileEagerly } from '../../../schema/eager.ts';
 import { corpus } from './corpus.fixture.ts';
 import { FieldReader } from './field.ts';
-import { equalJson, formatJson, type Json, parseJson } from './json-text.ts';
+import { type ExactJson, equalJson, formatJson, parseJson } from './json-text.ts';
 import type { Schema } from './merge.ts';
 import { emptyObject, type FieldState, startState, stateOf, valueFrom } from './state.ts';
 
 const readingOf = (schema: Schema) => ({ reader: new FieldReader(schema), parse: parseJson });
 
 /** The value after it went through the form. */
-function throughForm(schema: Schema, text: string): Json {
+function throughForm(schema: Schema, text: string): ExactJson {
   const reading = readingOf(schema);
-  return valueFrom(schema, stateOf(schema, parseJson(text), reading), true, reading) as Json;
+  return valueFrom(schema, stateOf(schema, parseJson(text), reading), true, reading) as ExactJson;
 }
 
 const valueIn = (schema: Schema, state: FieldState): string => {

@@ -1,7 +1,7 @@
 // What was entered into a form. From a value to the state of its fields and back; no DOM, so it can be tested without a browser.
 
 import type { Field, FieldReader } from './field.ts';
-import { equalJson, formatJson, isNumberText, type Json, NumberText } from './json-text.ts';
+import { type ExactJson, equalJson, formatJson, isNumberText, NumberText } from './json-text.ts';
 import type { Schema } from './merge.ts';
 
 export interface Item {
@@ -9,7 +9,7 @@ export interface Item {
   readonly state: FieldState;
 }
 
-export interface Entry extends Item {
+export interface KeyedItem extends Item {
   readonly key: string;
 }
 
@@ -24,7 +24,7 @@ export type FieldState =
   | {
       readonly kind: 'object';
       readonly fields: ReadonlyMap<string, FieldState>;
-      readonly entries: readonly Entry[];
+      readonly entries: readonly KeyedItem[];
       /** Sent although nothing in it was entered. */
       readonly opened: boolean;
     }
@@ -48,7 +48,7 @@ export function hasContent(state: FieldState): boolean {
 }
 
 /** A part that is not JSON yet; its text is sent as a string, which the validator then rejects. */
-function parsedOrText(text: string, parse: (text: string) => Json): Json {
+function parsedOrText(text: string, parse: (text: string) => ExactJson): ExactJson {
   try {
     return parse(text);
   } catch {
@@ -58,7 +58,7 @@ function parsedOrText(text: string, parse: (text: string) => Json): Json {
 
 export interface Reading {
   readonly reader: FieldReader;
-  readonly parse: (text: string) => Json;
+  readonly parse: (text: string) => ExactJson;
 }
 
 /** The value of a field; undefined: it is not sent. */
@@ -68,7 +68,7 @@ export function valueFrom(
   required: boolean,
   reading: Reading,
   depth = 0,
-): Json | undefined {
+): ExactJson | undefined {
   if (depth > maxDepth) return undefined;
   const field = reading.reader.read(schema);
   if (state === undefined || (state.kind === 'object' && !required && !hasContent(state))) {
@@ -97,7 +97,7 @@ export function valueFrom(
         return valueFrom(part, item.state, true, reading, depth + 1) ?? null;
       });
     case 'object': {
-      const value = new Map<string, Json>();
+      const value = new Map<string, ExactJson>();
       const properties = field.kind === 'object' ? field.properties : [];
       for (const { name, schema: part, required: isRequired } of properties) {
         const found = valueFrom(part, state.fields.get(name), isRequired, reading, depth + 1);
@@ -113,13 +113,13 @@ export function valueFrom(
 }
 
 /** The value of a required field without input: only what the form already shows. */
-function emptyValue(field: Field, reading: Reading, depth: number): Json | undefined {
+function emptyValue(field: Field, reading: Reading, depth: number): ExactJson | undefined {
   if (field.kind === 'boolean' && !field.nullable) return false;
   if (field.kind === 'null') return null;
   if (field.kind === 'enum' && field.options.length === 1) return field.options[0]?.value;
   if (field.kind === 'list' && field.prefix.length === 0 && !field.nullable) return [];
   if (field.kind !== 'object' || field.nullable) return undefined;
-  const value = new Map<string, Json>();
+  const value = new Map<string, ExactJson>();
   for (const { name, schema, required } of field.properties) {
     const found = valueFrom(schema, undefined, required, reading, depth + 1);
     if (found !== undefined) value.set(name, found);
@@ -128,14 +128,14 @@ function emptyValue(field: Field, reading: Reading, depth: number): Json | undef
 }
 
 /** The state that shows a value. */
-export function stateOf(schema: Schema, value: Json | undefined, reading: Reading): FieldState {
+export function stateOf(schema: Schema, value: ExactJson | undefined, reading: Reading): FieldState {
   if (value === undefined) return undefined;
   const field = reading.reader.read(schema);
   return fitting(field, value, reading) ?? { kind: 'json', text: formatJson(value, true) };
 }
 
 /** The state if the value fits the kind of the field. */
-function fitting(field: Field, value: Json, reading: Reading): FieldState {
+function fitting(field: Field, value: ExactJson, reading: Reading): FieldState {
   if (value === null && (field.nullable || field.kind === 'null')) return { kind: 'null' };
   switch (field.kind) {
     case 'string':
@@ -151,7 +151,7 @@ function fitting(field: Field, value: Json, reading: Reading): FieldState {
     case 'list': {
       if (!Array.isArray(value)) return undefined;
       const schemaAt = (index: number): Schema => field.prefix[index] ?? field.items ?? {};
-      const items = value.map((each: Json, index) => ({
+      const items = value.map((each: ExactJson, index) => ({
         id: nextId(),
         state: stateOf(schemaAt(index), each, reading),
       }));
@@ -164,7 +164,7 @@ function fitting(field: Field, value: Json, reading: Reading): FieldState {
         if (value.has(name)) fields.set(name, stateOf(schema, value.get(name), reading));
       }
       const known = new Set(field.properties.map(({ name }) => name));
-      const entries = [...(value as ReadonlyMap<string, Json>)]
+      const entries = [...(value as ReadonlyMap<string, ExactJson>)]
         .filter(([key]) => !known.has(key))
         .map(([key, each]) => ({ id: nextId(), key, state: stateOf(field.entries ?? {}, each, reading) }));
       return { kind: 'object', fields, entries, opened: true };
@@ -188,7 +188,7 @@ const comparedDepth = 6;
 const comparedItems = 20;
 
 /** How well a value fits a schema: 0 not at all; more for each known property. */
-function scoreOf(schema: Schema, value: Json, reading: Reading, depth: number): number {
+function scoreOf(schema: Schema, value: ExactJson, reading: Reading, depth: number): number {
   if (depth > comparedDepth) return 1;
   const field = reading.reader.read(schema);
   if (value === null && field.nullable) return 1;
@@ -201,12 +201,12 @@ function scoreOf(schema: Schema, value: Json, reading: Reading, depth: number): 
           if (property.required) return 0;
           continue;
         }
-        const part = scoreOf(property.schema, value.get(property.name) as Json, reading, depth + 1);
+        const part = scoreOf(property.schema, value.get(property.name) as ExactJson, reading, depth + 1);
         if (part === 0) return 0;
         score += part;
       }
       const known = new Set(field.properties.map(({ name }) => name));
-      const others = [...(value as ReadonlyMap<string, Json>)].filter(([key]) => !known.has(key));
+      const others = [...(value as ReadonlyMap<string, ExactJson>)].filter(([key]) => !known.has(key));
       if (others.length > 0 && !field.open) return 0;
       const entries = field.entries;
       if (entries === undefined) return score;
@@ -215,7 +215,7 @@ function scoreOf(schema: Schema, value: Json, reading: Reading, depth: number): 
     case 'list': {
       if (!Array.isArray(value) || (field.items === undefined && value.length > field.prefix.length)) return 0;
       const compared = value.slice(0, comparedItems);
-      const fits = (each: Json, index: number): boolean =>
+      const fits = (each: ExactJson, index: number): boolean =>
         scoreOf(field.prefix[index] ?? field.items ?? {}, each, reading, depth + 1) > 0;
       return compared.every(fits) ? 1 : 0;
     }

@@ -9,7 +9,7 @@ import { plural } from '../format.ts';
 import { chosenRevision, isNegotiated, lists, listsProblem, revision, revisions } from '../lists.ts';
 import { link, route } from '../router.ts';
 
-export interface CatalogEntry {
+export interface CatalogItem {
   /** Identifies it within the screen. */
   readonly name: string;
   readonly title?: string;
@@ -23,7 +23,7 @@ interface CatalogProps {
   readonly title: string;
   readonly screen: string;
   readonly noun: string;
-  readonly entries: readonly CatalogEntry[];
+  readonly entries: readonly CatalogItem[];
   readonly emptyText: string;
   readonly detail: (name: string) => ComponentChildren;
 }
@@ -88,13 +88,13 @@ export function Catalog({ title, screen, noun, entries, emptyText, detail }: Cat
 }
 
 interface GroupsProps {
-  readonly entries: readonly CatalogEntry[];
+  readonly entries: readonly CatalogItem[];
   readonly screen: string;
   readonly chosen: string | undefined;
 }
 
 function Groups({ entries, screen, chosen }: GroupsProps): JSX.Element {
-  const groups = new Map<string, CatalogEntry[]>();
+  const groups = new Map<string, CatalogItem[]>();
   for (const entry of entries) {
     const key = entry.group ?? '';
     const group = groups.get(key);

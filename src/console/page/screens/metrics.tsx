@@ -14,7 +14,7 @@ const ranges = [
   { resolution: 10, name: '6 hours', refreshMs: 10_000 },
 ] as const;
 
-type Column = Series['columns'][number];
+type MetricColumn = Series['columns'][number];
 
 const tableRows = 30;
 const chartHeight = 180;
@@ -24,7 +24,7 @@ export function Metrics(): JSX.Element {
   const range = ranges[index.value] ?? ranges[0];
   const load = (): Promise<Series> => get<Series>(`series?resolution=${range.resolution}`);
   const { value, problem } = useLoaded(`series ${range.resolution}`, load, range.refreshMs);
-  const groups = new Map<string, Column[]>();
+  const groups = new Map<string, MetricColumn[]>();
   for (const column of value?.columns ?? []) groups.set(column.unit, [...(groups.get(column.unit) ?? []), column]);
   return (
     <>
@@ -75,7 +75,7 @@ const unitTitles: Readonly<Record<string, string>> = {
   MB: 'Memory in MB',
 };
 
-function titleOf(unit: string, columns: readonly Column[]): string {
+function titleOf(unit: string, columns: readonly MetricColumn[]): string {
   if (columns.length === 1) return `${columns[0]?.name ?? ''}${unit === '' ? '' : ` (${unit})`}`;
   return unitTitles[unit] ?? (unit === '' ? 'Counts' : `In ${unit}`);
 }
@@ -97,7 +97,7 @@ function clocks(values: readonly number[]): string[] {
 
 interface ChartProps {
   readonly at: readonly number[];
-  readonly columns: readonly Column[];
+  readonly columns: readonly MetricColumn[];
   readonly unit: string;
 }
 
@@ -183,10 +183,10 @@ function resolved(element: HTMLElement, name: string): string {
   return color;
 }
 
-const dataOf = (at: readonly number[], columns: readonly Column[]): uPlot.AlignedData =>
+const dataOf = (at: readonly number[], columns: readonly MetricColumn[]): uPlot.AlignedData =>
   [at, ...columns.map((column) => column.values)] as unknown as uPlot.AlignedData;
 
-function lastOf(column: Column): number | undefined {
+function lastOf(column: MetricColumn): number | undefined {
   for (let index = column.values.length - 1; index >= 0; index--) {
     const value = column.values[index];
     if (value !== null && value !== undefined) return value;
@@ -194,7 +194,7 @@ function lastOf(column: Column): number | undefined {
   return undefined;
 }
 
-function Numbers({ at, columns }: { at: readonly number[]; columns: readonly Column[] }): JSX.Element {
+function Numbers({ at, columns }: { at: readonly number[]; columns: readonly MetricColumn[] }): JSX.Element {
   const step = Math.max(1, Math.floor(at.length / tableRows));
   const indexes = at.map((_, index) => index).filter((index) => (at.length - 1 - index) % step === 0);
   return (

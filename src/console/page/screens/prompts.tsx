@@ -9,7 +9,7 @@ import { Empty, Problem, Text } from '../components/basics.tsx';
 import { state } from '../feed.ts';
 import { lists, revision } from '../lists.ts';
 import { Catalog, text } from './catalog.tsx';
-import { type Values, ValuesForm } from './values-form.tsx';
+import { type FormValues, ValuesForm } from './values-form.tsx';
 
 export function Prompts(): JSX.Element {
   const prompts = lists.value?.prompts ?? [];
@@ -45,7 +45,7 @@ function Prompt({ prompt }: { prompt: JsonObject }): JSX.Element {
     description: text(argument['description']),
     required: argument['required'] === true,
   }));
-  const values = useSignal<Values>({});
+  const values = useSignal<FormValues>({});
   const problem = useSignal<string | undefined>(undefined);
   const canTry = state.value?.rights.includes('try') === true;
   const getPrompt = async (): Promise<void> => {

@@ -14,7 +14,7 @@ import { lists, revision } from '../lists.ts';
 import { post } from '../server.ts';
 import { Catalog, text } from './catalog.tsx';
 import { expandTemplate, templateVariables } from './uri-template.ts';
-import { type Values, ValuesForm } from './values-form.tsx';
+import { type FormValues, ValuesForm } from './values-form.tsx';
 
 export function Resources(): JSX.Element {
   const resources = lists.value?.resources ?? [];
@@ -172,7 +172,7 @@ function Resource({ uri, item }: { uri: string; item: JsonObject | undefined }):
 
 function Template({ template }: { template: JsonObject }): JSX.Element {
   const pattern = String(template['uriTemplate']);
-  const values = useSignal<Values>({});
+  const values = useSignal<FormValues>({});
   const uri = expandTemplate(pattern, values.value);
   return (
     <article class="detail">

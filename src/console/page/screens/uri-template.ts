@@ -9,15 +9,15 @@ export function templateVariables(template: string): string[] {
   return [...new Set([...template.matchAll(expression)].flatMap((match) => namesOf(match[2] as string)))];
 }
 
-interface Style {
+interface ExpressionStyle {
   readonly first: string;
   readonly separator: string;
   readonly named: boolean;
   readonly reserved: boolean;
 }
 
-const plain: Style = { first: '', separator: ',', named: false, reserved: false };
-const styles: Readonly<Record<string, Style>> = {
+const plain: ExpressionStyle = { first: '', separator: ',', named: false, reserved: false };
+const styles: Readonly<Record<string, ExpressionStyle>> = {
   '+': { ...plain, reserved: true },
   '#': { ...plain, first: '#', reserved: true },
   '.': { ...plain, first: '.', separator: '.' },

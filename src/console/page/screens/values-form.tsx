@@ -6,7 +6,7 @@ import type { JsonObject } from '../../api.ts';
 import { Problem, Tabs } from '../components/basics.tsx';
 import { CompletedInput } from './completed-input.tsx';
 
-export type Values = Readonly<Record<string, string>>;
+export type FormValues = Readonly<Record<string, string>>;
 
 export interface NamedText {
   readonly name: string;
@@ -18,8 +18,8 @@ export interface NamedText {
 interface ValuesFormProps {
   readonly fields: readonly NamedText[];
   readonly reference: JsonObject;
-  readonly values: Values;
-  readonly onChange: (values: Values) => void;
+  readonly values: FormValues;
+  readonly onChange: (values: FormValues) => void;
 }
 
 export function ValuesForm({ fields, reference, values, onChange }: ValuesFormProps): JSX.Element {
@@ -84,7 +84,7 @@ export function ValuesForm({ fields, reference, values, onChange }: ValuesFormPr
 const isGiven = ([, value]: readonly [string, string]): boolean => value !== '';
 
 /** An object of texts. */
-function parse(json: string): Values {
+function parse(json: string): FormValues {
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -95,5 +95,5 @@ function parse(json: string): Values {
   if (!isObject || !Object.values(value as object).every((each) => typeof each === 'string')) {
     throw new Error('Arguments are an object of strings.');
   }
-  return value as Values;
+  return value as FormValues;
 }

@@ -18,7 +18,7 @@ export interface FilterSubject {
   readonly reason?: string;
 }
 
-type Test = (subject: FilterSubject) => boolean;
+type SubjectTest = (subject: FilterSubject) => boolean;
 
 export interface Filter {
   /** False for an empty filter, which matches everything. */
@@ -32,7 +32,7 @@ export interface Filter {
 const wordPattern = /(-?)(?:([a-z]+)(:|>=|<=|>|<|=))?("(?:[^"\\]|\\.)*"?|\S*)/giy;
 
 export function parseFilter(query: string): Filter {
-  const tests: Test[] = [];
+  const tests: SubjectTest[] = [];
   const problems: string[] = [];
   for (const { negative, key, operator, value, whole } of words(query)) {
     const test = testOf(key, operator, value);
@@ -73,7 +73,11 @@ function* words(query: string): Generator<Word> {
 }
 
 /** The test of a word; a text: why it is invalid; undefined: it is incomplete. */
-function testOf(key: string | undefined, operator: string | undefined, value: string): Test | string | undefined {
+function testOf(
+  key: string | undefined,
+  operator: string | undefined,
+  value: string,
+): SubjectTest | string | undefined {
   if (key === undefined) return value === '' ? undefined : contains(value);
   if (key === 'ms' || key === 'code') return numberTest(key, operator as string, value);
   if (operator !== ':') return contains(`${key}${operator}${value}`);
@@ -83,7 +87,7 @@ function testOf(key: string | undefined, operator: string | undefined, value: st
   return contains(`${key}:${value}`);
 }
 
-const states: Readonly<Record<string, Test>> = {
+const states: Readonly<Record<string, SubjectTest>> = {
   error: (subject) => subject.isError,
   ok: (subject) => !subject.isError && subject.durationMs !== undefined,
   open: (subject) => subject.kind === 'request' && subject.durationMs === undefined && !subject.isError,
@@ -95,7 +99,7 @@ const states: Readonly<Record<string, Test>> = {
   out: (subject) => subject.direction === 'out',
 };
 
-const tests: Readonly<Record<string, (value: string) => Test | string | undefined>> = {
+const tests: Readonly<Record<string, (value: string) => SubjectTest | string | undefined>> = {
   method: (value) => {
     const match = pattern(value);
     return (subject) => match(subject.method);
@@ -115,7 +119,7 @@ const tests: Readonly<Record<string, (value: string) => Test | string | undefine
   text: contains,
 };
 
-function numberTest(key: 'ms' | 'code', operator: string, value: string): Test | string | undefined {
+function numberTest(key: 'ms' | 'code', operator: string, value: string): SubjectTest | string | undefined {
   if (value === '' || value === '-') return undefined;
   const limit = Number(value);
   if (Number.isNaN(limit)) return 'use a number';
@@ -152,7 +156,7 @@ function matchesParts(text: string, parts: readonly string[]): boolean {
   return at <= text.length - last.length;
 }
 
-function contains(value: string): Test {
+function contains(value: string): SubjectTest {
   const lower = value.toLowerCase();
   const isIn = (text: string | undefined): boolean => text?.toLowerCase().includes(lower) === true;
   return (subject) => isIn(subject.method) || isIn(subject.name) || isIn(subject.reason) || subject.texts.some(isIn);

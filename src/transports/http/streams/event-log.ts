@@ -55,8 +55,8 @@ export function createEventLog(
     ...limits,
   };
   const sessions = new Map<string, Map<string, Stream>>();
-  const all = new Entries();
-  const callers = new Map<string, Entries>();
+  const all = new EventsByAge();
+  const callers = new Map<string, EventsByAge>();
 
   /** A stream that is new here may have had earlier events, which were removed with it. */
   function streamOf(session: string, name: string, sequence: number, caller: string): Stream {
@@ -70,9 +70,9 @@ export function createEventLog(
     return stream;
   }
 
-  function entriesOf(caller: string): Entries {
+  function entriesOf(caller: string): EventsByAge {
     let entries = callers.get(caller);
-    if (entries === undefined) callers.set(caller, (entries = new Entries()));
+    if (entries === undefined) callers.set(caller, (entries = new EventsByAge()));
     return entries;
   }
 
@@ -98,7 +98,7 @@ export function createEventLog(
     if (streams?.size === 0) sessions.delete(stream.session);
   }
 
-  function dropOldest(entries: Entries, isTooMuch: (oldest: LoggedStreamEvent) => boolean): void {
+  function dropOldest(entries: EventsByAge, isTooMuch: (oldest: LoggedStreamEvent) => boolean): void {
     for (let oldest = entries.oldest(); oldest !== undefined && isTooMuch(oldest); oldest = entries.oldest()) {
       drop(oldest);
     }
@@ -140,7 +140,7 @@ export function createEventLog(
 }
 
 /** Events by age, oldest first. Removed ones stay in the list as gaps until there are more gaps than events. */
-class Entries {
+class EventsByAge {
   #list: LoggedStreamEvent[] = [];
   #head = 0;
   count = 0;
