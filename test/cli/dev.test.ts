@@ -5,6 +5,7 @@ import { type Client, connect, type LogMessage } from '../../src/client/index.ts
 import { eras, Printed, save, textOf, tideServer, tools, writeProject } from '../support/dev-project.ts';
 import { isFullRun } from '../support/full.ts';
 import { cli, useHome } from '../support/program.ts';
+import { hasTerminal, Terminal } from '../support/terminal.ts';
 
 const home = useHome();
 const clients: Client[] = [];
@@ -130,4 +131,10 @@ test.skipIf('typescript' in process.features)('without esbuild, Node before 22.1
   const { code, stderr } = await home.run(['dev', 'server.ts']);
   expect(code).toBe(2);
   expect(stderr).toContain('npm install --save-dev esbuild');
+});
+
+test.skipIf(!hasTerminal)('at a terminal it says what it waits for, and how to try the server', async () => {
+  writeProject(home);
+  const terminal = new Terminal(home, ['dev', 'src/server.ts']);
+  await terminal.sees(/serving on stdin and stdout, for a client that starts this command.*--http/);
 });

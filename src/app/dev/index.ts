@@ -7,6 +7,8 @@ import { DevRelay, type RelayedCall } from './relay.ts';
 import { ServerProcess, type ServerProcessListener } from './server-process.ts';
 
 export interface DevListener extends ServerProcessListener {
+  /** The file can be run, and messages are read from stdin. */
+  onServing(): void;
   onCall(call: RelayedCall): void;
   /** A line of the server on stdout that is not a message. */
   onUnexpectedOutput(line: string): void;
@@ -38,6 +40,7 @@ export async function serveDev(file: string, listener: DevListener): Promise<voi
     listener,
   );
   server.start();
+  listener.onServing();
   await (await serveStdio(relay, { logger: silentLogger })).closed;
 }
 

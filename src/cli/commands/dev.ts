@@ -51,6 +51,10 @@ export async function run(args: readonly string[]): Promise<number> {
     process.stderr.write(`${style.faint(new Date().toLocaleTimeString('sv'))}  ${text}\n`);
   };
   const listener: DevListener = {
+    onServing() {
+      if (process.stdin.isTTY !== true) return;
+      print('serving on stdin and stdout, for a client that starts this command. To try it in a terminal, use --http');
+    },
     onCall({ method, name, durationMs, error }) {
       const what = name === undefined ? method : `${method} ${name}`;
       const took = style.faint(`${durationMs.toFixed(durationMs < 10 ? 1 : 0)} ms`);
