@@ -47,6 +47,12 @@ const commands: readonly Case[] = [
     says: 'database is on fire',
   },
   { title: 'a server whose dependencies are missing', id: 'module-not-found', target: server('module') },
+  {
+    title: 'a package that npx installed only in part',
+    id: 'module-not-found',
+    target: server('npx'),
+    says: 'Delete /home/ada/.npm/_npx/a3241bba59c344f5, then start it again',
+  },
   { title: 'a server whose port is in use', id: 'port-in-use', target: server('port') },
   { title: 'a server that may not write its data', id: 'permission-denied', target: server('permission') },
   { title: 'a server for a newer Node.js', id: 'node-too-old', target: server('node'), says: 'Node.js 99' },

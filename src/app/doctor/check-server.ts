@@ -188,6 +188,12 @@ function explainExit(message: string, stderr: string): Report {
     /(exited with code \d+|exited \(code 0\)|was ended by SIG\w+|closed its stdout)/.exec(message)?.[1] ?? 'ended';
   const last = lastLines(stderr);
   const cause = stderrCauses.find(({ pattern }) => pattern.test(stderr));
+  const npxFolder = /(?:[/\\]|[A-Za-z]:\\)[^\s'"`]*[/\\]_npx[/\\][0-9a-f]+/.exec(stderr)?.[0];
+  if (cause?.id === 'module-not-found' && npxFolder !== undefined) {
+    // Clients stop a server that starts slowly, and npx with it; npx does not notice later that its folder is incomplete.
+    const remedy = `npx has installed the package only in part, perhaps because it was stopped. Delete ${npxFolder}, then start it again.`;
+    return { id: cause.id, detail: `The server ${how}: ${last}`, remedy };
+  }
   if (cause !== undefined) return { id: cause.id, detail: `The server ${how}: ${last}`, remedy: cause.remedy };
   const crashed = !how.includes('code 0') && last !== '';
   if (crashed) {
