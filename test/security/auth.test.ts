@@ -439,6 +439,10 @@ describe('static tokens', () => {
     expect(readTokenFile(path)).toEqual([{ id: 'ci', hash }]);
     chmodSync(path, 0o622);
     expect(() => readTokenFile(path)).toThrow('chmod go-w');
+    const missing = join(directory, 'missing.json');
+    expect(() => readTokenFile(missing)).toThrow(
+      `${missing} cannot be read: there is no such file. Create it with: mooring token add NAME --file ${missing}`,
+    );
     rmSync(directory, { recursive: true });
   });
 

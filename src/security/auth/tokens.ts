@@ -108,7 +108,7 @@ function expiryOf({ id, expires }: TokenEntry): number {
 
 /** Reads `{"tokens": [...]}`. A file that other users can write to is rejected: they could add their own token. */
 export function readTokenFile(path: string): TokenEntry[] {
-  const { mode } = statSync(path);
+  const { mode } = statTokenFile(path);
   if ((mode & 0o022) !== 0) throw new Error(`${path} can be written by other users; run: chmod go-w ${path}`);
   const content = parseJson(readFileSync(path, 'utf8')) as { readonly tokens?: unknown } | null | undefined;
   const tokens = content?.tokens;
@@ -119,4 +119,12 @@ export function readTokenFile(path: string): TokenEntry[] {
       `${path} must contain {"tokens": [{"id": …, "hash": "sha256:…"}]} in JSON, as "mooring token add" writes it`,
     );
   return tokens as TokenEntry[];
+}
+
+function statTokenFile(path: string): { readonly mode: number } {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found !== undefined) return found;
+  throw new Error(
+    `${path} cannot be read: there is no such file. Create it with: mooring token add NAME --file ${path}`,
+  );
 }
