@@ -54,7 +54,7 @@ const colors: Record<LogLevel, string> = {
 };
 
 function showValue(value: unknown): string {
-  if (typeof value === 'string') return /^[\w.:/@+-]+$/.test(value) ? value : JSON.stringify(printable(value));
+  if (typeof value === 'string') return /^[\w.:/@+-]+$/.test(value) ? value : printable(JSON.stringify(value));
   if (isRecord(value) && typeof value['stack'] === 'string') {
     const { stack: _, ...rest } = value;
     return printable(JSON.stringify(rest));

@@ -30,6 +30,10 @@ test('a text line has time, level, name, message and fields', () => {
   expect(text).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z INFO {4}\[weather\] station found city=Gdynia note="a b" n=1\n$/);
 });
 
+test('a line break in a field is escaped once', () => {
+  expect(written({}, (logger) => logger.info('it failed', { why: 'two\nlines' }))).toMatch(/ why="two\\nlines"\n$/);
+});
+
 test('S0-56: MCP_LOG_JSON=true makes each record a line of JSON', () => {
   const text = written({ env: { MCP_LOG_JSON: 'true' } }, (logger) => logger.warn('low\nwater', { metres: 2 }));
   expect(text.endsWith('\n')).toBe(true);
