@@ -143,7 +143,7 @@ describe('inputs of VS Code', () => {
     expect(config.servers[0]?.entry.env).toEqual({ KEY: `\${input:perplexity-key}` });
     expect(notes).toContainEqual({
       level: 'info',
-      text: 'perplexity: needs the inputs perplexity-key when it is served',
+      text: 'perplexity: needs the input perplexity-key when it is served',
     });
   });
 });

@@ -136,7 +136,9 @@ async function withInputs(
   });
   if (needed.size === 0) return value;
   if (inputs === undefined) {
-    notes.push({ level: 'info', text: `${name}: needs the inputs ${[...needed.keys()].join(', ')} when it is served` });
+    const ids = [...needed.keys()].join(', ');
+    const text = `${name}: needs the input${needed.size === 1 ? '' : 's'} ${ids} when it is served`;
+    notes.push({ level: 'info', text });
     return value;
   }
   const definitions = inputsIn(data);

@@ -50,7 +50,8 @@ export const run = command({ name: 'gateway check', help, options, maxWords: 0 }
       title: 'command or URL',
       text: ({ target, disabled }: Row) => `${lineForTerminal(target, 300)}${disabled ? ' (disabled)' : ''}`,
     },
-    { title: 'credentials', text: ({ auth, variables }: Row) => [auth, ...variables].join(', ') },
+    { title: 'credentials', text: ({ auth }: Row) => auth },
+    { title: 'variables', text: ({ variables }: Row) => variables.join(', ') },
     { title: 'isolation', text: ({ isolation }: Row) => isolation },
     { title: 'pins', text: ({ pin, sandbox }: Row) => `${pin}${sandbox ? ', sandbox' : ''}` },
   ];
