@@ -1,8 +1,9 @@
 // Entries of a catalog from what a user registered: definitions are checked, schemas compiled.
 
+import { type Ability, abilities } from '../protocol/abilities.ts';
 import type { Tool } from '../protocol/model.ts';
 import { type HeaderParam, headerParams } from '../protocol/revisions/index.ts';
-import { compileSchema, type SchemaInput } from '../schema/index.ts';
+import { compileSchema, isStandardSchema, type SchemaInput } from '../schema/index.ts';
 import { metaWithUi } from './apps.ts';
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './catalog-entry.ts';
 import type {
@@ -18,9 +19,10 @@ const noArguments = { type: 'object', additionalProperties: false } as const;
 
 /** `hasResource`: whether a resource is registered; the page of a tool must be. */
 export function toolEntry(name: string, definition: ToolDefinition, hasResource: (uri: string) => boolean): ToolEntry {
-  requireName('tool', name);
+  requireName('tool', name, 'server.tool("name", { … })');
   requireFunction('tool', name, 'run', definition?.run);
   const where = `tool ${JSON.stringify(name)}`;
+  requireAbilities(where, definition.needs);
   const input = compileSchema((definition.input ?? noArguments) as SchemaInput, {
     direction: 'input',
     root: 'object',
@@ -90,8 +92,9 @@ export function templateEntry(uriTemplate: string, definition: ResourceTemplateD
 }
 
 export function promptEntry(name: string, definition: PromptDefinition): PromptEntry {
-  requireName('prompt', name);
+  requireName('prompt', name, 'server.prompt("name", { … })');
   requireFunction('prompt', name, 'get', definition?.get);
+  requirePromptArguments(name, definition.args);
   const { title, description, icons, _meta, args = {}, visible } = definition;
   const described = Object.entries(args).map(([argument, each]) =>
     clean({ name: argument, title: each.title, description: each.description, required: each.required }),
@@ -107,8 +110,31 @@ function clean<T extends object>(item: T): T {
   return item;
 }
 
-function requireName(what: string, name: unknown): void {
-  if (typeof name !== 'string' || name === '') throw new TypeError(`A ${what} needs a name: a non-empty string`);
+/** `call`: how it is registered, where the name is an argument of its own. */
+function requireName(what: string, name: unknown, call?: string): void {
+  if (typeof name === 'string' && name !== '') return;
+  const where = call === undefined ? '' : `, before its definition: ${call}`;
+  throw new TypeError(`A ${what} needs a name, a non-empty string${where}`);
+}
+
+function requireAbilities(where: string, needs: readonly Ability[] | undefined): void {
+  if (needs === undefined) return;
+  if (!Array.isArray(needs)) throw new TypeError(`${where}, needs: must be a list, such as ["sampling"]`);
+  for (const each of needs) {
+    if (abilities.includes(each)) continue;
+    throw new TypeError(`${where}, needs: ${JSON.stringify(each)} is not known; use ${abilities.join(', ')}`);
+  }
+}
+
+/** Other libraries take a schema here. */
+function requirePromptArguments(name: string, args: PromptDefinition['args']): void {
+  if (args === undefined) return;
+  const isPlain = !isStandardSchema(args) && !Array.isArray(args) && !Object.values(args).some(isStandardSchema);
+  if (isPlain) return;
+  throw new TypeError(
+    `prompt ${JSON.stringify(name)}, args: arguments of prompts are strings and have no schema. ` +
+      'Write args: { city: { description: "…", required: true } }',
+  );
 }
 
 function requireFunction(what: string, name: string, field: string, value: unknown): void {

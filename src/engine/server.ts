@@ -142,8 +142,8 @@ export class Server implements SessionHost {
   ): Registration;
   tool(name: string, definition: object): Registration {
     const { catalog, logger } = this.#state;
-    warnOfToolName(name, logger);
     const remove = catalog.addTool(name, definition as unknown as ToolDefinition);
+    warnOfToolName(name, logger);
     warnOfContentList(name, catalog.tools.get(name), logger);
     return this.#registered('tool', name, definition, remove);
   }

@@ -3,8 +3,10 @@
 import { isObject } from './json-rpc.ts';
 import type { Capabilities } from './model.ts';
 
+export const abilities = ['elicitation.form', 'elicitation.url', 'sampling', 'sampling.tools', 'roots'] as const;
+
 /** What a handler may need from the client. */
-export type Ability = 'elicitation.form' | 'elicitation.url' | 'sampling' | 'sampling.tools' | 'roots';
+export type Ability = (typeof abilities)[number];
 
 /** Whether the declared capabilities include an ability. An empty `elicitation` means forms. */
 export function declares(capabilities: Capabilities, ability: Ability): boolean {

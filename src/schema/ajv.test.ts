@@ -71,7 +71,7 @@ test('the first validation waits for the library, later ones do not', async () =
 });
 
 test('a schema for ajv is checked at registration like any other', () => {
-  expect(() => compileSchema({ ...closed, type: 'text' }, options)).toThrow('"type" at # has "text"');
+  expect(() => compileSchema({ ...closed, type: 'text' }, options)).toThrow('"type" at # is "text"');
   expect(() => compileSchema({ ...closed, not: { $ref: '#/$defs/x' } }, options)).toThrow('cannot be resolved');
   expect(() => compileSchema({ ...closed, items: { $ref: 'https://example.com/x' } }, options)).toThrow(
     'nothing is ever fetched',

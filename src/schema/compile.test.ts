@@ -86,9 +86,9 @@ describe('what is not a schema is rejected', () => {
 
 describe('a keyword that makes no sense is rejected where it stands', () => {
   test.each<[JsonSchema, string]>([
-    [{ type: 'text' }, '"type" at # has "text", but knows only "string", "number", "integer"'],
+    [{ type: 'text' }, '"type" at # is "text"; it must be one of "string", "number", "integer"'],
     [{ type: [] }, '"type" at # must name at least one type'],
-    [{ properties: { a: { type: 7 } } }, '"type" at #/properties/a has 7'],
+    [{ properties: { a: { type: 7 } } }, '"type" at #/properties/a is 7'],
     [{ properties: [] }, '"properties" at # must be an object, not []'],
     [{ properties: { a: 'string' } }, 'must be an object or a boolean, but #/properties/a is "string"'],
     [{ required: 'a' }, '"required" at # must be a list of property names, not "a"'],

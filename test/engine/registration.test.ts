@@ -48,6 +48,30 @@ test('nor is an option of a client or a gateway', async () => {
   );
 });
 
+test('arguments of prompts are not a schema', () => {
+  const problem = 'prompt "p", args: arguments of prompts are strings and have no schema. Write args: { city: {';
+  for (const args of [z.object({ city: z.string() }), { city: z.string() }, v.object({ city: v.string() })]) {
+    expect(() => make().prompt('p', { args: args as never, get: run })).toThrow(problem);
+  }
+  expect(() => make().prompt('p', { args: ['city'] as never, get: run })).toThrow(problem);
+});
+
+test('a tool can only need what clients can declare', () => {
+  expect(() => make().tool('t', { needs: ['elicitation'] as never, run })).toThrow(
+    'tool "t", needs: "elicitation" is not known; use elicitation.form, elicitation.url, sampling, sampling.tools, roots',
+  );
+  expect(() => make().tool('t', { needs: 'sampling' as never, run })).toThrow('tool "t", needs: must be a list');
+});
+
+test('a definition without a name before it is explained, without a warning', () => {
+  const warn = vi.fn();
+  const server = createServer({ name: 'misuse', version: '1.0.0', logger: { ...silentLogger, warn } });
+  expect(() => server.tool({ name: 't', run } as never, undefined as never)).toThrow(
+    'A tool needs a name, a non-empty string, before its definition: server.tool("name", { … })',
+  );
+  expect(warn).not.toHaveBeenCalled();
+});
+
 test('a name cannot be registered twice', () => {
   const server = make();
   server.tool('add', { run });

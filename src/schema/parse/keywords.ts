@@ -46,7 +46,7 @@ export function readTypes(schema: JsonSchema, fail: Fail): number {
   let bits = 0;
   for (const name of names) {
     if (typeof name !== 'string' || !Object.hasOwn(typeBits, name)) {
-      return fail('type', `has ${show(name)}, but knows only ${Object.keys(typeBits).map(show).join(', ')}`);
+      return fail('type', `is ${show(name)}; it must be one of ${Object.keys(typeBits).map(show).join(', ')}`);
     }
     bits |= typeBits[name as TypeName];
   }
