@@ -157,8 +157,6 @@ export class Client {
     return this.#context.latest.received;
   }
 
-  // Tools.
-
   /** All tools. Those that cannot be called (`x-mcp-header` misused, no schema) are left out with a warning. */
   listTools(options?: ReadOptions): Promise<Tool[]> {
     return this.#tools.list(options);
@@ -182,24 +180,27 @@ export class Client {
     return this.#tasks;
   }
 
-  // Resources.
-
+  /** All resources. */
   listResources(options?: ReadOptions): Promise<Resource[]> {
     return this.#resources.lists.all(options);
   }
 
+  /** One page of resources; the first without a cursor. */
   pageResources(cursor?: string, options?: ReadOptions): Promise<Page<Resource>> {
     return this.#resources.lists.page(cursor, options);
   }
 
+  /** All resource templates. */
   listResourceTemplates(options?: ReadOptions): Promise<ResourceTemplate[]> {
     return this.#resources.templates.all(options);
   }
 
+  /** One page of resource templates; the first without a cursor. */
   pageResourceTemplates(cursor?: string, options?: ReadOptions): Promise<Page<ResourceTemplate>> {
     return this.#resources.templates.page(cursor, options);
   }
 
+  /** Reads a resource. */
   readResource(uri: string, options?: ReadOptions): Promise<ReadResult> {
     return this.#resources.read(uri, options);
   }
@@ -224,20 +225,22 @@ export class Client {
     return this.#subscriptions.watch(filter, options);
   }
 
-  // Prompts and completion.
-
+  /** All prompts. */
   listPrompts(options?: ReadOptions): Promise<Prompt[]> {
     return this.#prompts.lists.all(options);
   }
 
+  /** One page of prompts; the first without a cursor. */
   pagePrompts(cursor?: string, options?: ReadOptions): Promise<Page<Prompt>> {
     return this.#prompts.lists.page(cursor, options);
   }
 
+  /** The messages of a prompt. */
   getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: CallOptions): Promise<PromptResult> {
     return this.#prompts.get(name, args, options);
   }
 
+  /** Suggestions for an argument of a prompt or a variable of a resource template. */
   complete(request: CompletionRequest, options?: CallOptions): Promise<Completion> {
     return complete(this.#context, request, options);
   }

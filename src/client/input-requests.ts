@@ -28,6 +28,7 @@ export interface InputContext {
 
 /** A form to fill in. */
 export interface FormRequest {
+  /** What the server asks, for the user. */
   readonly message: string;
   /** A flat object schema; what an accepted answer leaves out is filled with its defaults. */
   readonly schema: JsonSchema;
@@ -35,8 +36,11 @@ export interface FormRequest {
 
 /** A page to visit. Show the whole URL and get consent before opening it; `accept` means consent, not completion. */
 export interface UrlRequest {
+  /** Why the user should visit the page. */
   readonly message: string;
+  /** The page. */
   readonly url: string;
+  /** Identifies the request in the notification that the user has finished (2025-11-25). */
   readonly elicitationId?: string;
 }
 
@@ -44,12 +48,15 @@ type Answer<T> = T | Promise<T>;
 
 /** Handle the server's input requests. What has a handler is declared as a capability. */
 export interface InputHandlers {
+  /** Shows a form to the user and returns what was entered, or that the user declined. */
   readonly elicit?: (request: FormRequest, context: InputContext) => Answer<ElicitResult>;
+  /** Opens a page, with the consent of the user. */
   readonly elicitUrl?: (request: UrlRequest, context: InputContext) => Answer<ElicitResult>;
+  /** Returns a response of the model. */
   readonly sample?: (params: SamplingParams, context: InputContext) => Answer<SamplingResult>;
   /** The folders the server may work in, as `file:` URIs. Changeable by `client.setRoots` where it is a list. */
   readonly roots?: readonly Root[] | ((context: InputContext) => Answer<readonly Root[]>);
-  /** Is told of input requests that have no handler. The server gets an error: they were not declared. */
+  /** Called for input requests that have no handler. The server gets an error: they were not declared. */
   readonly undeclared?: (method: string, params: JsonObject, context: InputContext) => void;
   /**
    * The calls that an input request belongs to, as their options: their time limits are paused until it has a response. By

@@ -13,8 +13,11 @@ import type { ClientTelemetry } from './telemetry.ts';
 
 /** How far a call has come, as the server reports it. */
 export interface Progress {
+  /** How much is done. */
   readonly progress: number;
+  /** How much there is to do, if the server knows it. */
   readonly total?: number;
+  /** What the server is doing. */
   readonly message?: string;
 }
 
@@ -58,7 +61,9 @@ export interface CallOptions {
 
 /** The input responses of a call that is repeated. */
 export interface InputRetry {
+  /** The input responses by the keys of the input requests. */
   readonly responses: JsonObject;
+  /** The `requestState` of the `InputRequiredError`. */
   readonly state: string | undefined;
 }
 
@@ -93,6 +98,7 @@ export interface ToolCallOptions extends CallOptions {
 
 /** Options of a call that is started as a task. */
 export interface StartTaskOptions extends CallOptions {
+  /** See `ToolCallOptions.idempotent`. */
   readonly idempotent?: boolean | undefined;
   /** How long the server should keep the task, from its creation; the server may decide otherwise. Only 2025-11-25. */
   readonly ttlMs?: number | undefined;
@@ -104,6 +110,7 @@ export interface RetryOptions {
   readonly maxAttempts?: number;
   /** The first pause; it doubles, and a random part of it is waited, so that many clients do not come back at once. */
   readonly baseDelayMs?: number;
+  /** The longest pause. */
   readonly maxDelayMs?: number;
 }
 
@@ -144,6 +151,7 @@ export interface ConnectOptions {
   readonly reportsAllOutput?: boolean;
   /** Spans and metrics of this connection; see `clientTelemetry` in "mooring/telemetry". */
   readonly telemetry?: ClientTelemetry;
+  /** Gets warnings of the client. Default: none. */
   readonly logger?: Logger;
   /** Aborts connecting. */
   readonly signal?: AbortSignal;
@@ -205,8 +213,11 @@ export interface ConnectOptions {
 
 /** A log message of the server. */
 export interface LogMessage {
+  /** How serious it is. */
   readonly level: LogLevel;
+  /** The part of the server that sent it. */
   readonly logger?: string;
+  /** Any JSON value, often a text. */
   readonly data: unknown;
 }
 

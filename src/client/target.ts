@@ -7,12 +7,19 @@ import type { Transport } from './transports/transport.ts';
 
 /** An entry of `mcpServers`, as most clients write it in their configuration. */
 export interface ServerEntry {
+  /** The transport. Default: `stdio` for a command; for a URL it is detected. */
   readonly type?: 'stdio' | 'http' | 'streamable-http' | 'sse' | 'ws' | 'websocket' | (string & {});
+  /** The program to start, without a shell. */
   readonly command?: string;
+  /** Its arguments. */
   readonly args?: readonly string[];
+  /** Environment variables of the program besides a short list that it always gets. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The folder that it is started in. Default: that of this process. */
   readonly cwd?: string;
+  /** The address of a running server: http, https, ws or wss. */
   readonly url?: string;
+  /** Sent with every request to the URL. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -41,6 +41,7 @@ export interface SessionView {
 export interface SessionClient {
   /** Whether it has a connection or a stream for it now. */
   readonly isReachable: boolean;
+  /** Whether the client can do this. */
   can(ability: Ability): boolean;
   /** Sends an input request that belongs to no call. Rejects with an `InputRequestError`. */
   requestInput(request: InputRequest, signal: AbortSignal): Promise<unknown>;
@@ -120,14 +121,17 @@ export interface Context {
   readonly inputEndsRun: boolean;
   /** A header of the HTTP request that brought the call; undefined without one. Unverified; names are lower-case. */
   header(name: string): string | undefined;
+  /** The authenticated caller; undefined without authentication. */
   readonly principal: Principal | undefined;
   /** The connection, or the single HTTP request, that the call came with. */
   readonly peer: Peer;
   /** Unverified; for display and diagnostics only. */
   readonly clientInfo: Implementation | undefined;
+  /** What the client declared. To decide, use `can`. */
   readonly clientCapabilities: Capabilities;
   /** The revision in use; for diagnostics, not for decisions. */
   readonly revision: string;
+  /** The session of the request; undefined for a stateless request. */
   readonly session: SessionView | undefined;
   /** The client outside of this call; undefined for a stateless request, and for a task that goes on in another process. */
   readonly sessionClient: SessionClient | undefined;
@@ -138,6 +142,7 @@ export interface Context {
   elicitationCompleted(id: string): boolean;
   /** Sends a notification of an extension: about this call, or after it to the session. False when it cannot be delivered. */
   notify(method: string, params: JsonObject): boolean;
+  /** The JSON-RPC id of the request. */
   readonly requestId: string | number;
   /** The client repeats the request, with input responses or a state of an earlier run. */
   readonly isRetry: boolean;
@@ -145,5 +150,6 @@ export interface Context {
   readonly logLevel: LogLevel | undefined;
   /** The `_meta` of the request, unchanged. */
   readonly meta: Meta;
+  /** The trace context that the client sent, such as `traceparent`. */
   readonly trace: TraceContext;
 }

@@ -26,9 +26,13 @@ import type { InputRequired } from './input-requests/input-required.ts';
 import type { TaskOptions, TaskSupport } from './tasks/task-options.ts';
 
 interface Described {
+  /** The name that clients show to people. */
   readonly title?: string;
+  /** What it does, for models and people. */
   readonly description?: string;
+  /** Images that clients may show beside it. */
   readonly icons?: readonly Icon[];
+  /** Sent to clients as it is, on revisions that have it. */
   readonly _meta?: Meta;
   /** Who may see and use this; for all others it does not exist. Default: all callers. */
   readonly visible?: (principal: Principal | undefined) => boolean;
@@ -42,8 +46,11 @@ export type ToolReturn = string | Content | readonly Content[] | ToolResult | In
 
 /** A tool. `input` and `output` take any Standard Schema library or plain JSON Schema. */
 export interface ToolDefinition<I extends SchemaInput = SchemaInput> extends Described {
+  /** The schema of the arguments, which must describe an object. Without it, the tool takes no arguments. */
   readonly input?: I;
+  /** The schema of the structured result. It is published, and the value that `run` returns is validated against it. */
   readonly output?: SchemaInput;
+  /** Hints for clients, such as `readOnlyHint`. They do not control access. */
   readonly annotations?: ToolAnnotations;
   /** Capabilities the client must have; checked before the handler runs. */
   readonly needs?: readonly Ability[];
@@ -60,13 +67,16 @@ export interface ToolDefinition<I extends SchemaInput = SchemaInput> extends Des
   readonly ui?: string | ToolUi;
   /** Returns a message of your own for invalid arguments; undefined keeps the standard one. */
   readonly explain?: (issues: readonly Issue[], args: unknown) => string | undefined;
+  /** Runs the tool with validated arguments. What it throws becomes a result with `isError`; see `UserError`. */
   readonly run: (args: InferOutput<I>, ctx: Context) => Awaitable<ToolReturn>;
 }
 
 /** A tool that declared its output returns that value, or a whole result such as a failure. */
 export interface StructuredToolDefinition<I extends SchemaInput, O extends SchemaInput>
   extends Omit<ToolDefinition<I>, 'output' | 'run'> {
+  /** The schema of the structured result. It is published, and the value that `run` returns is validated against it. */
   readonly output: O;
+  /** Runs the tool with validated arguments, and returns a value of `output` or a whole result. */
   readonly run: (args: InferOutput<I>, ctx: Context) => Awaitable<InferOutput<O> | ToolResult | InputRequired>;
 }
 
@@ -82,14 +92,19 @@ export type ReadReturn =
 
 /** A resource with a fixed URI. */
 export interface ResourceDefinition extends Described {
+  /** Identifies the resource for people and programs; `title` is shown instead if there is one. */
   readonly name: string;
+  /** The type of contents that have none of their own. */
   readonly mimeType?: string;
+  /** The size of the contents in bytes, if it is known. */
   readonly size?: number;
+  /** Hints for clients: audience, priority, last change. */
   readonly annotations?: Annotations;
   /** False: it can be read, but is not in `resources/list`. Default true. */
   readonly listed?: boolean;
   /** How long clients may cache what they read. Default: not at all. */
   readonly cache?: CacheHint;
+  /** Returns the contents. Text is a string, binary data a `Uint8Array`; undefined: there is no such resource. */
   readonly read: (ctx: Context) => Awaitable<ReadReturn | InputRequired>;
 }
 
@@ -101,6 +116,7 @@ export interface AppDefinition extends Described {
   readonly html: string | ((ctx: Context) => string | Promise<string>);
   /** The origins that the page uses; hosts block all others. */
   readonly csp?: AppCsp;
+  /** What the page asks the host for, such as the camera or the clipboard. */
   readonly permissions?: AppPermissions;
   /** An origin of its own, in the form that the host documents. */
   readonly domain?: string;
@@ -139,10 +155,15 @@ export type Completer = (
 
 /** Resources addressed by a URI template (RFC 6570). */
 export interface ResourceTemplateDefinition<T extends string = string> extends Described {
+  /** Identifies the template for people and programs; `title` is shown instead if there is one. */
   readonly name: string;
+  /** The type of contents that have none of their own. */
   readonly mimeType?: string;
+  /** Hints for clients: audience, priority, last change. */
   readonly annotations?: Annotations;
+  /** How long clients may cache what they read. Default: not at all. */
   readonly cache?: CacheHint;
+  /** Returns the contents of the resource with these variables; undefined: there is no such resource. */
   readonly read: (
     variables: Readonly<Record<TemplateNames<T>, string>>,
     ctx: Context,
@@ -150,13 +171,18 @@ export interface ResourceTemplateDefinition<T extends string = string> extends D
   ) => Awaitable<ReadReturn | InputRequired>;
   /** The resources of this template that should appear in `resources/list`. */
   readonly list?: (principal: Principal | undefined) => Awaitable<readonly Resource[]>;
+  /** Suggests values for the variables while the user types. */
   readonly complete?: Readonly<Partial<Record<TemplateNames<T>, Completer>>>;
 }
 
 export interface PromptArgumentDefinition {
+  /** The name that clients show to people. */
   readonly title?: string;
+  /** What to enter, for people. */
   readonly description?: string;
+  /** Whether it must be given. Default false. */
   readonly required?: boolean;
+  /** Suggests values while the user types. */
   readonly complete?: Completer;
 }
 
@@ -171,7 +197,9 @@ export type PromptValues<A extends PromptArguments> = {
 export type PromptReturn = string | PromptMessage | readonly PromptMessage[] | PromptResult;
 
 export interface PromptDefinition<A extends PromptArguments = PromptArguments> extends Described {
+  /** The arguments by name. Their values are strings on every revision. */
   readonly args?: A;
+  /** Returns the messages. It does not run if a required argument is missing. */
   readonly get: (args: PromptValues<A>, ctx: Context) => Awaitable<PromptReturn | InputRequired>;
 }
 

@@ -15,6 +15,7 @@ export interface ServerOptions extends Implementation {
   readonly instructions?: string | ((caller: Caller) => string | undefined);
   /** Deviations from the specification; see `Rules`. */
   readonly rules?: Rules;
+  /** Limits of requests, messages and lists; see `Limits` for the defaults. */
   readonly limits?: Partial<Limits>;
   /** Declared as given, instead of derived from what is registered. A function is called whenever they are needed. */
   readonly capabilities?: Capabilities | (() => Capabilities);
@@ -28,6 +29,7 @@ export interface ServerOptions extends Implementation {
   readonly key?: SealKey;
   /** Earlier keys: what they sealed can still be opened, so that a key can be replaced without interruption. */
   readonly previousKeys?: readonly SealKey[];
+  /** Encrypts cursors, sessions and states instead of one made from `key`. */
   readonly sealer?: Sealer;
   /** For marks of single-use states, and journals too large for clients. Replicas share one. Default: in memory. */
   readonly store?: ExpiringStore;

@@ -10,17 +10,22 @@ import type { Authenticate, Principal } from './contract.ts';
 
 /** The principal of a token, and its hash. */
 export interface TokenEntry {
+  /** The name of the caller: `ctx.principal.id`. */
   readonly id: string;
   /** `sha256:` and 64 hex digits, as `createToken` returns it. */
   readonly hash: string;
+  /** The scopes of the caller. Default: none. */
   readonly scopes?: readonly string[];
   /** A date; the token is not valid from then on. */
   readonly expires?: string;
 }
 
 export interface TokenOptions {
+  /** The accepted tokens, as `readTokenFile` returns them. */
   readonly tokens: readonly TokenEntry[];
+  /** Scopes that every caller must have. Default: none. */
   readonly requiredScopes?: readonly string[];
+  /** Scopes that include others. Default: none do. */
   readonly scopeHierarchy?: ScopeHierarchy;
 }
 

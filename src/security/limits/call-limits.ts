@@ -7,6 +7,7 @@ import { compileTarget, type LimitTarget } from './scope.ts';
 
 /** How long requests may take and how large their results may be. */
 export interface CallLimit extends Omit<LimitTarget, 'per'> {
+  /** The time limit of a call in milliseconds. */
   readonly timeoutMs?: number;
   /** Bytes of the result on the wire. */
   readonly maxResultBytes?: number;

@@ -8,6 +8,7 @@ import { compileKey, compileTarget, type IsKnownTool, type LimitTarget } from '.
 
 /** How many requests may run at the same time, and how many may wait. */
 export interface ConcurrencyRule extends LimitTarget {
+  /** How many requests may run at a time. */
   readonly max: number;
   /** How many may wait; further requests are rejected. Default 0. */
   readonly queue?: number;

@@ -9,7 +9,9 @@ import { compileKey, compileTarget, type IsKnownTool, isExempt, type LimitTarget
 
 /** How many requests are allowed in which time. */
 export interface RateRule extends LimitTarget {
+  /** How many requests are allowed in one window. */
   readonly requests: number;
+  /** The length of the window in milliseconds. */
   readonly windowMs: number;
   /** How many may arrive at the same time. Default: `requests`. */
   readonly burst?: number;

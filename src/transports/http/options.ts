@@ -13,6 +13,7 @@ export interface Denied {
   readonly status: 401 | 403;
   /** The value of `WWW-Authenticate`. Default `Bearer`. */
   readonly challenge?: string;
+  /** Why, for the client. */
   readonly message?: string;
 }
 
@@ -26,18 +27,23 @@ export type Authenticate = (
 
 /** The response of a route of your own. */
 export interface RouteResponse {
+  /** The HTTP status. */
   readonly status: number;
+  /** Response headers besides those that the server sets. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The body; set `content-type` in `headers`. */
   readonly body?: string;
 }
 
 /** A route beside the endpoint: metadata for clients, a console. Host, Origin and authentication are checked before. */
 export interface ExtraRoute {
+  /** The exact path, such as `/.well-known/example`. */
   readonly path: string;
   /** Default `GET`. */
   readonly method?: 'GET' | 'POST' | 'DELETE';
   /** Served without authentication. Default false. */
   readonly public?: boolean;
+  /** Returns the response. */
   answer(request: HttpRequest): RouteResponse | Promise<RouteResponse>;
 }
 
@@ -45,6 +51,7 @@ export interface ExtraRoute {
 export interface MountedRoute {
   /** Without a slash at the end: `/console` serves `/console` and everything below `/console/`. */
   readonly path: string;
+  /** Handles one request. */
   handle(exchange: HttpExchange): void;
   /** Further names of the server, as in `Host`, under which there is only this mount. */
   readonly hosts?: readonly string[];
@@ -81,7 +88,9 @@ export interface EndpointOptions {
   readonly optionNames?: OptionNames;
   /** The public URL of this server, for example behind a proxy: its host and origin are allowed. */
   readonly publicUrl?: string;
+  /** Identifies the caller of each request. Default: callers are not authenticated. */
   readonly authenticate?: Authenticate;
+  /** Limits of bodies, sessions, streams and connections; see `HttpLimits` for the defaults. */
   readonly limits?: Partial<HttpLimits>;
   /**
    * Sessions of the handshake revisions. `required` (default): `initialize` opens one, and nothing is served without.
@@ -107,7 +116,9 @@ export interface EndpointOptions {
   readonly metricsPath?: string;
   /** Parts of the server that appear in health and metrics, such as the `monitor` of an audit log. */
   readonly monitors?: readonly Monitor[];
+  /** Routes and events for clients of older, unofficial servers. Default: none. */
   readonly compat?: CompatOptions;
+  /** Further routes, such as the `routes` of `createOAuthAuthenticator`. */
   readonly routes?: readonly ExtraRoute[];
   /**
    * Finds further servers by their path, such as the views of a gateway. It is called for requests to paths that nothing else
@@ -116,6 +127,7 @@ export interface EndpointOptions {
   readonly hosts?: (path: string) => SessionHost | undefined;
   /** Other applications below paths of this server. */
   readonly mounts?: readonly MountedRoute[];
+  /** Where the transport logs. Default: the logger of the server. */
   readonly logger?: Logger;
 }
 

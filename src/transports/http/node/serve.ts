@@ -33,7 +33,9 @@ export interface CloseOptions {
 export interface HttpServer {
   /** Where clients connect: `http://127.0.0.1:8000/mcp`, with `tls` `https://…`. */
   readonly url: string;
+  /** The address it listens on. */
   readonly host: string;
+  /** The port it listens on, also if `port: 0` chose it. */
   readonly port: number;
   /** After `drainDelayMs`: accepts no new requests, lets open calls finish, ends streams properly, and closes. */
   close(options?: CloseOptions): Promise<void>;
