@@ -56,6 +56,12 @@ const commands: readonly Case[] = [
   { title: 'a server whose port is in use', id: 'port-in-use', target: server('port') },
   { title: 'a server that may not write its data', id: 'permission-denied', target: server('permission') },
   { title: 'a server for a newer Node.js', id: 'node-too-old', target: server('node'), says: 'Node.js 99' },
+  {
+    title: 'a TypeScript file with an older Node.js',
+    id: 'node-too-old',
+    target: server('typescript'),
+    says: 'Use Node.js 22.18 or later, or start it with tsx: npx tsx FILE',
+  },
   { title: 'a server without its key', id: 'env-required', target: server('env'), says: 'WEATHER_API_KEY' },
   { title: 'a package that does not exist', id: 'package-not-found', target: server('package') },
   { title: 'a server that logs to stdout', id: 'stdout-output', target: server('stdout'), says: 'weather server' },

@@ -129,6 +129,11 @@ const stderrCauses: readonly StderrCause[] = [
   },
   {
     id: 'node-too-old',
+    pattern: /Unknown file extension "\.[cm]?ts"/,
+    remedy: 'This Node.js does not run TypeScript. Use Node.js 22.18 or later, or start it with tsx: npx tsx FILE',
+  },
+  {
+    id: 'node-too-old',
     pattern:
       /Unsupported engine|ERR_UNKNOWN_BUILTIN_MODULE|ERR_REQUIRE_ESM|(requires?|needs?|upgrade to) (at least )?node(\.?js)?\b/i,
     remedy: 'Install a newer Node.js, and make sure that the client starts that one.',
