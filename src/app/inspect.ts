@@ -121,7 +121,7 @@ function creating<T>(recordFile: string | undefined, create: () => T): T {
   } catch (error) {
     if (recordFile === undefined) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    const exists = code === 'EEXIST' ? 'it exists already. Choose another name, or remove it' : undefined;
+    const exists = code === 'EEXIST' ? 'it already exists. Choose another name, or remove it' : undefined;
     throw new UsageError(`--record: ${recordFile} cannot be created: ${exists ?? reasonText(error, 'folder')}`);
   }
 }

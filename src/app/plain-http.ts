@@ -31,7 +31,7 @@ export function requireSafeCredentials(url: string, hasCredentials: boolean, all
   if (!hasCredentials || allowed || reach === undefined || reach === 'loopback') return;
   throw new UsageError(
     `The token is not sent to ${new URL(url).origin}, because the connection is not encrypted.\n` +
-      'Use https, or add --insecure-http to send it although others on the network can read it',
+      'Use https, or add --insecure-http to send it even though others on the network can read it',
   );
 }
 

@@ -130,7 +130,7 @@ export class CallRunner implements CallOwner {
   #sendLater(call: OutgoingCall): void {
     const { timeoutMs = this.#options.timeoutMs } = call.options;
     const stop = this.#options.deadlines.start(timeoutMs, () => {
-      call.reject(clientErrors.timeout(call.method, timeoutMs, '; the connection was lost and is not back'));
+      call.reject(clientErrors.timeout(call.method, timeoutMs, '; the connection was lost and has not been restored'));
     });
     this.ready().then(
       () => {

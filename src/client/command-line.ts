@@ -51,9 +51,9 @@ function readQuoted(text: string, start: number): { readonly text: string; reado
 }
 
 const unfinished = (text: string) =>
-  clientErrors.configuration(`The command line ends inside a quotation: ${JSON.stringify(text)}`);
+  clientErrors.configuration(`The command line has a quotation mark without its end: ${JSON.stringify(text)}`);
 
 const needsShell = (character: string) =>
   clientErrors.configuration(
-    `${JSON.stringify(character)} would need a shell, and none is used; put it in single quotes if it is meant literally, or pass the arguments as a list`,
+    `${JSON.stringify(character)} needs a shell, and none is used; if you mean the character itself, put it in single quotes, or pass the arguments as a list`,
   );

@@ -142,11 +142,11 @@ export const clientErrors = {
   invalidResult: (method: string, why: string) =>
     new ClientError('invalid-result', `The result of ${method} is not valid: ${why}`),
   invalidArguments: (tool: string, why: string) =>
-    new ClientError('invalid-arguments', `The arguments do not fit tool ${quote(tool)}: ${why}`),
+    new ClientError('invalid-arguments', `The arguments do not match the schema of tool ${quote(tool)}: ${why}`),
   invalidStructured: (tool: string, why: string) =>
     new ClientError(
       'invalid-structured-content',
-      `The result of tool ${quote(tool)} does not fit its outputSchema: ${clean(why)}`,
+      `The result of tool ${quote(tool)} does not match its outputSchema: ${clean(why)}`,
     ),
   tooLarge: (what: string, maxBytes: number) =>
     new ClientError(

@@ -124,7 +124,7 @@ export class InputResponder {
   setRoots(roots: readonly Root[]): void {
     if (this.#roots === undefined) {
       throw clientErrors.configuration(
-        'setRoots needs roots from the start: pass handlers.roots to connect(), [] will do',
+        'setRoots works only if connect() was given handlers.roots; pass [] if there are none yet',
       );
     }
     checkRoots(roots);
@@ -225,5 +225,5 @@ function declare({ elicit, elicitUrl, sample, roots }: InputHandlers, further: C
 function checkRoots(roots: readonly Root[]): void {
   const wrong = roots.find(({ uri }) => !uri.startsWith('file://'));
   if (wrong !== undefined)
-    throw clientErrors.configuration(`A root is a file:// URI, not ${JSON.stringify(wrong.uri)}`);
+    throw clientErrors.configuration(`A root must be a file:// URI, not ${JSON.stringify(wrong.uri)}`);
 }

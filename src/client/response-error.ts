@@ -6,7 +6,7 @@ import { type ClientError, clientErrors } from './errors.ts';
 
 export function responseError(method: string, { result, error }: JsonObject): ClientError {
   if (error !== undefined && result !== undefined) {
-    return clientErrors.invalidMessage(method, 'it carries both a result and an error');
+    return clientErrors.invalidMessage(method, 'it has both a result and an error');
   }
   if (isErrorObject(error)) return clientErrors.serverRejected(method, error);
   return clientErrors.invalidMessage(

@@ -81,7 +81,7 @@ export function warnOfUnknownOptions(
     if (Object.hasOwn(known[kind], key)) continue;
     const meant = usualNames[kind]?.[key];
     const instead =
-      meant === undefined ? `known are ${Object.keys(known[kind]).join(', ')}` : `use ${JSON.stringify(meant)}`;
+      meant === undefined ? `use one of ${Object.keys(known[kind]).join(', ')}` : `use ${JSON.stringify(meant)}`;
     logger?.warn(`${kind} ${JSON.stringify(name)}: the option ${JSON.stringify(key)} is not known; ${instead}`);
   }
 }

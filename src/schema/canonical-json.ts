@@ -18,7 +18,8 @@ export function canonicalJson(value: unknown): string {
   for (;;) {
     const frame = open(current);
     if (frame === undefined) text += JSON.stringify(current) ?? 'null';
-    else if (stack.push(frame) > limits.maxCanonicalDepth) throw new RangeError('The value is circular or too deep');
+    else if (stack.push(frame) > limits.maxCanonicalDepth)
+      throw new RangeError('The value is circular or nested too deeply');
     else text += frame.keys === undefined ? '[' : '{';
     // Close what is complete, then go on with the next entry.
     for (;;) {

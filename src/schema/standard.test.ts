@@ -49,7 +49,7 @@ describe('zod', () => {
   test('is rejected at registration when JSON cannot carry a type', () => {
     expect(() => compileSchema(z.object({ at: z.date() }), input)).toThrow(
       'tool "t" input: zod cannot describe this schema as JSON Schema: Date cannot be represented in JSON Schema. ' +
-        'Use a type that JSON can carry, or pass { schema, json } with a JSON Schema of your own.',
+        'Use a type that JSON can represent, or pass { schema, json } with a JSON Schema of your own.',
     );
   });
 

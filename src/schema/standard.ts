@@ -80,7 +80,7 @@ export function describeStandardSchema(schema: StandardSchemaV1, { direction, wh
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new SchemaError(
       `${where}: ${props.vendor} cannot describe this schema as JSON Schema: ${reason}. ` +
-        'Use a type that JSON can carry, or pass { schema, json } with a JSON Schema of your own.',
+        'Use a type that JSON can represent, or pass { schema, json } with a JSON Schema of your own.',
       { cause },
     );
   }

@@ -146,7 +146,7 @@ test('everything is recorded to a file that only its owner can read, and is not 
   expect(text).not.toContain('hunter2');
   writeFileSync(home.file('kept'), 'mine');
   const again = await home.run(['inspect', '--wrap', '--record', home.file('kept'), '--', 'cat']);
-  expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('exists already') });
+  expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('already exists') });
   expect(readFileSync(home.file('kept'), 'utf8')).toBe('mine');
   const { client, child } = await startConsole(home, ['inspect', '--open', file]);
   const feed = await client.feed();

@@ -193,7 +193,7 @@ test.for([
   ['inputSchema', '"inputSchema" is not known; use "input"'],
   ['outputSchema', '"outputSchema" is not known; use "output"'],
   ['handler', '"handler" is not known; use "run"'],
-  ['anotations', '"anotations" is not known; known are name, title, '],
+  ['anotations', '"anotations" is not known; use one of name, title, '],
 ] as const)('an option of a tool that does not exist is named in a warning: %s', ([key, text]) => {
   const warn = vi.fn();
   const server = createServer({ name: 'hint', version: '1.0.0', logger: { ...silentLogger, warn } });
@@ -216,8 +216,8 @@ test('an option of a resource, a template or an app that does not exist is named
   server.app('ui://page', { page: '', html: '<p>' } as never);
   expect(warn.mock.calls.flat()).toEqual([
     'resource "memo://1": the option "handler" is not known; use "read"',
-    expect.stringMatching(/^resource template "memo:.*": the option "mimetype" is not known; known are name, title, /),
-    expect.stringMatching(/^app "ui:.*": the option "page" is not known; known are .*, html, /),
+    expect.stringMatching(/^resource template "memo:.*": the option "mimetype" is not known; use one of name, title, /),
+    expect.stringMatching(/^app "ui:.*": the option "page" is not known; use one of .*, html, /),
   ]);
 });
 

@@ -199,8 +199,8 @@ test('output that is no message is ignored and shown in the status', async () =>
 test('an answer that is no result is an error that names the server', async () => {
   const gateway = gatewayWith(started('one'));
   const client = await clientOf(closers, gateway.server);
-  await expect(client.callTool('one__no_result')).rejects.toThrow(/Invalid answer from one/);
-  await expect(client.callTool('one__bad_block')).rejects.toThrow(/Invalid answer from one/);
+  await expect(client.callTool('one__no_result')).rejects.toThrow(/Invalid response from one/);
+  await expect(client.callTool('one__bad_block')).rejects.toThrow(/Invalid response from one/);
   expect(Number(await text(client, 'one__pid'))).toBeGreaterThan(0);
 });
 

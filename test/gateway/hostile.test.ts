@@ -29,11 +29,11 @@ function gatewayWith(bad: () => Transport): Gateway {
   return gateway;
 }
 
-test('a list whose pages go in a circle is given up; other servers are listed', async () => {
+test('a list whose cursors repeat is rejected; other servers are listed', async () => {
   const gateway = gatewayWith(scripted({ 'tools/list': () => ({ tools: [tool('a')], nextCursor: 'again' }) }));
   const client = await clientOf(closers, gateway.server);
   expect((await client.listTools()).map(({ name }) => name)).toEqual(['good__work']);
-  expect(gateway.status()[0]).toMatchObject({ state: 'degraded', reason: expect.stringContaining('circle') });
+  expect(gateway.status()[0]).toMatchObject({ state: 'degraded', reason: expect.stringContaining('its cursors repeat') });
 });
 
 test('a list that never comes delays no other list for long', async () => {
@@ -312,7 +312,7 @@ test('a result with more input requests than a user could answer is not valid', 
     const elicit = () => expect.unreachable('the client should not be asked');
     const client = await clientOf(closers, gateway.server, { revision, handlers: { elicit } });
     await expect(client.callTool('bad__ask')).rejects.toThrow(
-      'Invalid answer from bad: It has more than 64 input requests',
+      'Invalid response from bad: It has more than 64 input requests',
     );
   }
 });

@@ -33,7 +33,7 @@ function returning(result: () => Fields): Gateway {
 
 const invalid = {
   code: 'server-error',
-  message: expect.stringContaining('Invalid answer from one'),
+  message: expect.stringContaining('Invalid response from one'),
   serverError: { code: -32603 },
 };
 

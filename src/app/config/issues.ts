@@ -20,7 +20,7 @@ export function offsetOf(tree: JsonNode, path: readonly (string | number)[]): nu
 
 /** Suggests a known name for a mistyped one. */
 export function withSuggestion(issue: Issue): Issue {
-  const known = /is not a known property; known are (.*)$/.exec(issue.message)?.[1];
+  const known = /is not a known property; use one of (.*)$/.exec(issue.message)?.[1];
   const name = issue.path.at(-1);
   if (known === undefined || typeof name !== 'string') return issue;
   const meant = nearest(

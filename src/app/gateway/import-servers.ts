@@ -71,7 +71,7 @@ export async function importServers(client: string, scope: Scope, named?: string
   const servers = Object.fromEntries(taken.map((server) => [server.name, neutralEntry(server, client, file)]));
   if (Object.keys(servers).length === 0) {
     const why =
-      gateways.length === 0 ? '' : `: ${gateways.map(({ name }) => name).join(', ')} starts the gateway already`;
+      gateways.length === 0 ? '' : `: ${gateways.map(({ name }) => name).join(', ')} already starts the gateway`;
     throw new UsageError(`${file} has no servers to import${why}`);
   }
   const needed = inputsNeededBy(JSON.stringify(servers));
@@ -186,7 +186,7 @@ export function gatewayFileText({ servers, inputs }: Pick<ImportedServers, 'serv
 /** Writes the file for the gateway; entries often contain secrets, so only this user can read it. */
 export function writeGatewayFile(file: string, text: string): void {
   if (existsSync(file) && readFileSync(file, 'utf8') !== text) {
-    throw new UsageError(`${file} exists already. Choose another file with --output, or remove it`);
+    throw new UsageError(`${file} already exists. Choose another file with --output, or remove it`);
   }
   makeFolder(dirname(resolve(file)));
   writeFileSync(file, text, { mode: 0o600 });

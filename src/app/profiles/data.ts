@@ -11,7 +11,7 @@ import { makeFolder } from '../make-folder.ts';
 export interface Data {
   /** Opens the folder. After a failure the next call tries again. */
   open(): Promise<DataFolder>;
-  /** Whether the database exists already. */
+  /** Whether the database already exists. */
   exists(): boolean;
 }
 

@@ -164,7 +164,7 @@ export const authErrors = {
   callbackIssuerMissing: (issuer: string) =>
     new AuthError(
       'callback-issuer-missing',
-      `${quote(issuer)} promises to name itself in the authorization response but did not; the code is not used`,
+      `${quote(issuer)} announces that it names itself in the authorization response, but did not; the code is not used`,
     ),
   // The untrusted value and any error text beside it are left out on purpose: RFC 9207 forbids acting on or showing them.
   callbackIssuerMismatch: (issuer: string) =>
@@ -183,14 +183,18 @@ export const authErrors = {
       cause,
     }),
   tokenResponseInvalid: (endpoint: string, why: string, cause?: unknown) =>
-    new AuthError('token-response-invalid', `${quote(endpoint)} gave an unusable token response: ${clean(why)}`, {
-      tried: [endpoint],
-      cause,
-    }),
+    new AuthError(
+      'token-response-invalid',
+      `${quote(endpoint)} returned a token response that cannot be used: ${clean(why)}`,
+      {
+        tried: [endpoint],
+        cause,
+      },
+    ),
   tokenRejected: (server: string, oauthError: OAuthErrorInfo) =>
     new AuthError(
       'token-rejected',
-      `${quote(server)} rejects the access token that was just issued for it: ${said(oauthError)}. Its authorization server and it disagree; ask the operator`,
+      `${quote(server)} rejects the access token that was just issued for it: ${said(oauthError)}. The server and its authorization server do not agree; ask the operator`,
       { oauthError },
     ),
   revocationFailed: (endpoint: string, oauthError: OAuthErrorInfo, cause?: unknown) =>
@@ -241,7 +245,7 @@ export const authErrors = {
   storeBusy: (path: string, holder: string) =>
     new AuthError(
       'store-busy',
-      `${path} is held by ${holder}; wait for it, or remove the file if that process is gone`,
+      `${path} is locked by ${holder}; wait for it, or remove the file if that process is gone`,
     ),
 } as const;
 

@@ -55,7 +55,7 @@ export function createAuthHttp(server: string | URL, options: AuthHttpOptions = 
     try {
       const response = await fetchIt(url, { ...init, signal, redirect: 'manual' });
       const body = await readCapped(response, maxBytes);
-      if (body === undefined) throw authErrors.unreachable(what, url, `the answer exceeds ${maxBytes} bytes`);
+      if (body === undefined) throw authErrors.unreachable(what, url, `the response exceeds ${maxBytes} bytes`);
       const bare = body.length === 0 || response.status === 204 || response.status === 205 || response.status === 304;
       return new Response(bare ? null : body, { status: response.status, headers: response.headers });
     } catch (error) {
@@ -110,7 +110,7 @@ async function readCapped(response: Response, maxBytes: number): Promise<Buffer<
 }
 
 function reasonOf(error: unknown, timeout: AbortSignal, timeoutMs: number): string {
-  if (timeout.aborted) return `no answer within ${timeoutMs} ms`;
+  if (timeout.aborted) return `no response within ${timeoutMs} ms`;
   if (!(error instanceof Error)) return String(error);
   if (error instanceof ProxyError) return error.message;
   // Node's fetch hides the useful part ("connect ECONNREFUSED …") one level down.

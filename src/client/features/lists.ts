@@ -103,7 +103,7 @@ export class ListReader<T> {
       for (const item of page.items) items.push(item);
       cursor = page.nextCursor;
       if (cursor === undefined) return items;
-      if (seen.has(cursor)) throw clientErrors.invalidResult(row.name, 'its pages go in a circle');
+      if (seen.has(cursor)) throw clientErrors.invalidResult(row.name, 'its cursors repeat');
       seen.add(cursor);
     }
     throw clientErrors.invalidResult(

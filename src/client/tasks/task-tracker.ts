@@ -58,7 +58,7 @@ export class TaskTracker {
       for (const each of page.items) tasks.push(each);
       cursor = page.nextCursor;
       if (cursor !== undefined && seen.has(cursor)) {
-        throw clientErrors.invalidResult('tasks/list', 'its pages go in a circle');
+        throw clientErrors.invalidResult('tasks/list', 'its cursors repeat');
       }
       if (seen.size >= context.limits.maxPages) {
         throw clientErrors.invalidResult('tasks/list', `it has more than ${context.limits.maxPages} pages`);

@@ -144,7 +144,7 @@ export class HttpTransport implements Transport {
       await this.#readAnswer(reply, id, method, onSent);
       // The HTTP response had no JSON-RPC response: without this, the call would wait for its time limit.
       if (this.#listener.isPending(id)) {
-        const why = 'a body that does not hold the answer';
+        const why = 'a body without the response';
         this.#listener.fail(id, clientErrors.unexpectedResponse(this.#server, method, why, { status: reply.status }));
       }
     } catch (error) {
@@ -187,7 +187,7 @@ export class HttpTransport implements Transport {
     }
     if (end.tooLarge) throw clientErrors.tooLarge(`An event of ${method}`, this.#maxMessageBytes);
     if (listener.isPending(id)) {
-      const why = end.error?.message ?? `the stream of ${method} ended without an answer`;
+      const why = end.error?.message ?? `the stream of ${method} ended without a response`;
       throw clientErrors.lost(this.#server, why, '', end.error);
     }
   }

@@ -85,7 +85,7 @@ test('an entry needs either a command or a valid URL without credentials', async
 test('an unknown type is an error that lists the known ones', async () => {
   const url = 'https://x.example/mcp';
   expect(await issuesOf({ a: { url, type: 'grpc' } })).toBe(
-    'a.type: "grpc" is not known; known are stdio, local, http, remote, streamable-http, streamableHttp, streamable_http, sse, ws, websocket',
+    'a.type: "grpc" is not known; use one of stdio, local, http, remote, streamable-http, streamableHttp, streamable_http, sse, ws, websocket',
   );
   expect(await issuesOf({ a: { url, transport: 'grpc' } })).toContain('a.transport: "grpc" is not known');
   const types = ['http', 'streamable-http', 'streamableHttp', 'sse', 'ws', 'websocket', 'remote'];

@@ -128,7 +128,7 @@ function entryIssues(name: string, written: unknown, { type, command, url }: Ser
   if (values.length > 0) return values;
   if (type !== undefined && !knownTypes.includes(type)) {
     const path = [name, typeof written['type'] === 'string' ? 'type' : 'transport'];
-    return [{ path, message: `${JSON.stringify(type)} is not known; known are ${knownTypes.join(', ')}` }];
+    return [{ path, message: `${JSON.stringify(type)} is not known; use one of ${knownTypes.join(', ')}` }];
   }
   if (command !== undefined && command !== '' && url !== undefined) {
     return [{ path: [name], message: 'has both a command and a url; remove one' }];

@@ -243,7 +243,7 @@ export class Pins implements PinChecker {
     const what = kind === 'renamed' ? `renamed from ${formerName}` : kind === 'new' ? 'new' : kind;
     const fields = { server: server.slug, tool, withheld: change.withheld };
     if (kind === 'removed' || (kind === 'new' && !change.withheld)) this.#logger?.info(`a tool is ${what}`, fields);
-    else this.#logger?.warn(`a tool is not as it was accepted: it is ${what}`, fields);
+    else this.#logger?.warn(`a tool differs from what was accepted: it is ${what}`, fields);
     this.#onChange?.(server, change);
   }
 

@@ -61,7 +61,7 @@ export function toWireError(error: unknown, { slug, entry }: UpstreamConfig, uri
     if (error.code === 'server-error') return passedOn(error, slug);
     const isInvalid = error.code === 'invalid-result' || error.code === 'invalid-message';
     const message = isInvalid
-      ? `Invalid answer from ${slug}: ${error.message}`
+      ? `Invalid response from ${slug}: ${error.message}`
       : error.code === 'closed'
         ? stoppedText(slug)
         : `The server ${slug} failed: ${reasonForCallers(error, entry)}`;
@@ -88,7 +88,7 @@ function stoppedText(slug: string): string {
 }
 
 function loginText(slug: string): string {
-  return `The server ${slug} requires a login. The operator of the gateway has to sign in, with: mooring gateway login ${slug}`;
+  return `The server ${slug} requires a login. The operator of the gateway must sign in with: mooring gateway login ${slug}`;
 }
 
 /** Whether the upstream responded with an error. */

@@ -44,7 +44,7 @@ export class DbusReader {
   }
 
   #value(type: Type, depth: number): Json {
-    if (depth > maxDepth) throw new BusFormatError('A value is nested too deep');
+    if (depth > maxDepth) throw new BusFormatError('A value is nested too deeply');
     this.align(alignmentOf(type));
     const { code, inside } = type;
     switch (code) {

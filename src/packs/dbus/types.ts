@@ -18,7 +18,7 @@ export function parseSignature(signature: string): readonly Type[] {
   let at = 0;
   const read = (depth: number): Type => {
     const code = signature[at++];
-    if (depth > maxDepth) throw new RangeError(`Signature ${signature} is nested too deep`);
+    if (depth > maxDepth) throw new RangeError(`Signature ${signature} is nested too deeply`);
     if (code !== undefined && (basic.includes(code) || code === 'v')) return { code, inside: [] };
     if (code === 'a') return { code, inside: [read(depth + 1)] };
     if (code !== '(' && code !== '{') throw new RangeError(`Signature ${signature} ends early or is malformed`);

@@ -52,7 +52,7 @@ export const createDirectory: FileHandler<PathArguments> = async (tree, args) =>
   const target = expandHome(args.path);
   const { created } = await tree.makeDirectory(target);
   const path = seen(tree, target);
-  return result(created ? `Successfully created directory ${path}` : `The directory ${path} exists already`, {
+  return result(created ? `Successfully created directory ${path}` : `The directory ${path} already exists`, {
     path,
     created,
   });

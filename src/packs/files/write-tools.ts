@@ -59,7 +59,7 @@ export function installWriteTools(server: Server, withFiles: WithFiles): void {
   });
   server.tool('create_directory', {
     title: 'Create directory',
-    description: 'Create a directory, and those above it that are missing. It may exist already.',
+    description: 'Create a directory, and those above it that are missing. It may already exist.',
     annotations: { ...changes, destructiveHint: false, idempotentHint: true },
     input: { type: 'object', properties: { path }, required: ['path'] },
     output: { type: 'object', properties: { path: text, created: flag }, required: ['path', 'created'] },

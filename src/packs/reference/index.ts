@@ -43,7 +43,7 @@ export const referenceSchema = {
       type: 'integer',
       minimum: 1_000,
       maximum: 268_435_456,
-      description: 'The longest list of notes in one answer, in characters',
+      description: 'The longest list of notes in one response, in characters',
     },
     demoTools: { type: 'boolean', description: 'increment_counter and long_running_task, for trying clients' },
     maxBytesPerCaller: { type: 'integer', minimum: 1, description: 'Bytes that the notes of one caller may take' },

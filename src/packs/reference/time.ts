@@ -24,7 +24,7 @@ export function installTime(server: Server, listsZone: boolean, now: () => Date)
     input: listsZone ? withZone : plain,
     run: (args: { readonly timezone?: unknown }) => {
       const { timezone } = args;
-      if (timezone !== undefined && typeof timezone !== 'string') throw new UserError('timezone must be a text');
+      if (timezone !== undefined && typeof timezone !== 'string') throw new UserError('timezone must be a string');
       return describeTime(now(), timezone);
     },
   });

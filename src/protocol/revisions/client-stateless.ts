@@ -75,7 +75,7 @@ function readUnusual(result: JsonObject): DecodedResult {
   const requests = isObject(inputRequests) ? readInputRequests(inputRequests) : 'inputRequests is not an object';
   if (typeof requests === 'string') return { kind: 'invalid', why: requests };
   if (Object.keys(requests).length === 0 && requestState === undefined) {
-    return { kind: 'invalid', why: 'input_required carries neither inputRequests nor requestState' };
+    return { kind: 'invalid', why: 'input_required has neither inputRequests nor requestState' };
   }
   return { kind: 'input-required', requests, state: requestState };
 }

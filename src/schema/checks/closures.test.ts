@@ -41,10 +41,10 @@ test('an integer may be written with a fraction of zero', () => {
   rows({ type: 'integer' }, [1, good], [1.0, good], [-3, good], [1.5, 'must be an integer']);
 });
 
-test('a number that JSON cannot carry is not a number', () => {
-  const said = 'must be a number, not a number that JSON cannot carry';
+test('a number that JSON cannot represent is not a number', () => {
+  const said = 'must be a number, not a number that JSON cannot represent';
   rows({ type: 'number' }, [JSON.parse('1e999'), said], [Number.NaN, said]);
-  rows({ type: 'string' }, [undefined, 'must be a string, not something that JSON cannot carry']);
+  rows({ type: 'string' }, [undefined, 'must be a string, not a value that JSON cannot represent']);
 });
 
 test('enum lists what is allowed', () => {
@@ -135,7 +135,7 @@ test('properties are validated where they are, each with its path', () => {
 
 test('unknown properties are rejected with the known ones named', () => {
   const schema = { properties: { city: {}, days: {} }, additionalProperties: false };
-  rows(schema, [{ city: 1 }, good], [{ town: 1 }, 'town: is not a known property; known are "city", "days"']);
+  rows(schema, [{ city: 1 }, good], [{ town: 1 }, 'town: is not a known property; use one of "city", "days"']);
   rows(schema, [{ city: 1, days: undefined, extra: undefined }, good]);
   rows({ additionalProperties: false }, [{}, good], [{ a: 1 }, 'a: is not allowed']);
 });
@@ -151,7 +151,7 @@ test('pattern properties are validated by every pattern they match', () => {
 });
 
 test('names of properties can be validated', () => {
-  const said = '["B c"]: is not a good name for a property: must match the pattern ^[a-z]+$';
+  const said = '["B c"]: is not a valid name for a property: must match the pattern ^[a-z]+$';
   rows({ propertyNames: { pattern: '^[a-z]+$' } }, [{ a: 1 }, good], [{ 'B c': 1 }, said]);
 });
 
@@ -259,12 +259,12 @@ test('a union complains about the branch that was meant', () => {
 });
 
 test('a union whose branches are alike tells what each one misses', () => {
-  const said = 'must fit one of 2 alternatives: (1) phone: is required (2) email: is required';
+  const said = 'must match one of 2 alternatives: (1) phone: is required (2) email: is required';
   rows({ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }, [{ phone: 1 }, good], [{}, said]);
 });
 
 test('oneOf wants exactly one', () => {
-  const said = 'must fit exactly one alternative, but fits number 1 and 3';
+  const said = 'must match exactly one alternative, but matches numbers 1 and 3';
   rows({ oneOf: [{ minimum: 1 }, { type: 'string' }, { minimum: 2 }] }, [1, good], [5, said]);
 });
 

@@ -81,7 +81,7 @@ function checkType(bits: number): Check {
   };
 }
 
-/** The bits a value has; an integer is a number, and a number that JSON cannot carry is nothing. */
+/** The bits a value has; an integer is a number, and a number that JSON cannot represent is nothing. */
 function bitOf(value: unknown): number {
   switch (typeof value) {
     case 'string':

@@ -25,8 +25,8 @@ export function nameTypes(bits: number): string[] {
 function nameKind(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
-  if (typeof value === 'number') return Number.isFinite(value) ? 'a number' : 'a number that JSON cannot carry';
-  return (typeof value) in nouns ? nouns[typeof value as TypeName] : 'something that JSON cannot carry';
+  if (typeof value === 'number') return Number.isFinite(value) ? 'a number' : 'a number that JSON cannot represent';
+  return (typeof value) in nouns ? nouns[typeof value as TypeName] : 'a value that JSON cannot represent';
 }
 
 /** `must be a string or null, not a number`. */
@@ -48,7 +48,7 @@ export function notKnown(known: ReadonlySet<string>): string {
   // Only those that are shown are formatted: there may be many.
   const first = [...known].slice(0, limits.maxListed).map(show);
   const more = known.size > first.length ? ` and ${known.size - first.length} more` : '';
-  return `is not a known property; known are ${first.join(', ')}${more}`;
+  return `is not a known property; use one of ${first.join(', ')}${more}`;
 }
 
 /** `at least 2 items`, `at least 1 item`. */

@@ -130,7 +130,7 @@ function checkNames(check: Check, steps: number): ObjectCheck {
       check(name, depth + 1, inner);
       return log.addAt(
         name,
-        `is not a good name for a property: ${inner.found.map(({ message }) => message).join(', ')}`,
+        `is not a valid name for a property: ${inner.found.map(({ message }) => message).join(', ')}`,
       );
     }
     return true;

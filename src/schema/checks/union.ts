@@ -23,7 +23,9 @@ export function checkOne(branches: readonly Check[]): Check {
     for (let at = 0; at < branches.length; at++) {
       if (!branches[at]?.(value, depth, undefined)) continue;
       if (fitting !== undefined) {
-        return log?.add(`must fit exactly one alternative, but fits number ${fitting + 1} and ${at + 1}`) ?? false;
+        return (
+          log?.add(`must match exactly one alternative, but matches numbers ${fitting + 1} and ${at + 1}`) ?? false
+        );
       }
       fitting = at;
     }
@@ -56,7 +58,7 @@ function explain(
 ): readonly RankedIssue[] {
   const path = [...livePath];
   if (branches.length > limits.maxExplained) {
-    return [{ path, message: `must fit one of ${branches.length} alternatives`, about: 'rule', wanted: [] }];
+    return [{ path, message: `must match one of ${branches.length} alternatives`, about: 'rule', wanted: [] }];
   }
   const findings = branches.map((branch) => {
     const log = new IssueCollector(path);
@@ -126,6 +128,6 @@ function allBranches(
     const local = found.slice(0, 2).map((issue) => ({ ...issue, path: issue.path.slice(path.length) }));
     return `(${at + 1}) ${shorten(formatIssues(local), 120)}`;
   });
-  const message = `must fit one of ${findings.length} alternatives: ${texts.join(' ')}`;
+  const message = `must match one of ${findings.length} alternatives: ${texts.join(' ')}`;
   return [{ path, message, about: 'rule', wanted: [] }];
 }

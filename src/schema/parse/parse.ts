@@ -120,7 +120,7 @@ class Parser implements SubschemaReader {
   #unresolved(text: string, path: () => string): never {
     const advice = text.startsWith('#')
       ? 'nothing is there. Define it under "$defs"'
-      : 'it leads outside, and nothing is ever fetched. Copy the target to "$defs" and refer to "#/$defs/…"';
+      : 'it refers to another document, and nothing is ever fetched. Copy the target to "$defs" and refer to "#/$defs/…"';
     throw new SchemaError(`${this.#where}: the "$ref" ${show(text)} at ${path()} cannot be resolved: ${advice}.`);
   }
 

@@ -106,7 +106,7 @@ export class RedisTasks implements TaskStore {
       if (outcome === 'full') {
         throw new UserError(`The store of tasks is full: it has ${what}. Try again when some have expired`);
       }
-      if (outcome !== 'existing') throw new Error(`There is a task ${id} already`);
+      if (outcome !== 'existing') throw new Error(`Task ${id} already exists`);
       const existing = await this.read(what as string);
       if (existing !== undefined) return { existing };
     }

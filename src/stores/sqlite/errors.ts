@@ -88,7 +88,7 @@ const messages: Record<StoreErrorCode, ErrorText> = {
     `${file} cannot be opened for reading and writing (${why}). Check its permissions or choose another folder with --data`,
   newer: (file) => `${file} was written by a newer version. Update, or choose another folder with --data`,
   replaced: (file) =>
-    `${file} or its write-ahead log was deleted or replaced while this server had it open. The last change is not kept. ` +
+    `${file} or its write-ahead log was deleted or replaced while this server had it open. The last change was not stored. ` +
     'Restart the server',
   closed: (file) => `${file} is closed`,
   failed: (file, why) => `${file} failed: ${why}`,

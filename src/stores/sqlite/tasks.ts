@@ -304,7 +304,7 @@ export class SqliteTasks implements TaskStore {
          values (${taskColumns.map(() => '?').join(', ')}, ?, ?) on conflict (id) do nothing returning number`,
       )
       .get(...taskColumns.map((column) => row[column]), lengthOf(parts), this.#changes.next());
-    if (inserted === undefined) throw new StoreError('failed', `There is a task ${record.id} already`);
+    if (inserted === undefined) throw new StoreError('failed', `Task ${record.id} already exists`);
     this.#writeParts(Number(inserted['number']), parts);
     this.#counts.add(record.owner, { active: record.phase === 'ended' ? 0 : 1, kept: 1 });
   }

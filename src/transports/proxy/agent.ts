@@ -53,7 +53,7 @@ export async function tunnelAgent(proxy: HttpProxy, secure: boolean): Promise<ty
           end(null, socket);
           return;
         }
-        // Host and port are those of the server, whose certificate is verified; the connection exists already.
+        // Host and port are those of the server, whose certificate is verified; the connection already exists.
         const { path: _path, port: _port, ...rest } = options as ClientRequestArgs & ConnectionOptions;
         end(null, tls.connect({ ...rest, socket }));
       });

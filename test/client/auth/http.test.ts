@@ -84,7 +84,7 @@ test('a server that never answers runs into the time limit', async () => {
   const server = await serve(() => new Promise<Reply>(() => {}));
   await expect(get(createAuthHttp(server.origin, { timeoutMs: 50 }), '/x')).rejects.toMatchObject({
     code: 'unreachable',
-    message: expect.stringContaining('no answer within 50 ms'),
+    message: expect.stringContaining('no response within 50 ms'),
   });
 });
 

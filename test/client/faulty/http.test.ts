@@ -95,9 +95,9 @@ describe('a server that cannot be talked to', () => {
       'one with the id of another request',
       always(({ json }) => json({ jsonrpc: '2.0', id: 999, result: {} })),
       'not-mcp',
-      /does not hold the answer/,
+      /a body without the response/,
     ],
-    ['one that answers text', always(({ json }) => json('hello')), 'not-mcp', /does not hold the answer/],
+    ['one that answers text', always(({ json }) => json('hello')), 'not-mcp', /a body without the response/],
     [
       'one that speaks nothing we know',
       on('initialize', ({ result }) => result({ protocolVersion: '1999-01-01' })),
@@ -176,7 +176,7 @@ describe('an answer that is none', () => {
           .writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
           .end(gzipSync(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: done }))),
       'http-error',
-      /does not hold the answer/,
+      /a body without the response/,
     ],
     [
       'a body that drips',
@@ -232,7 +232,7 @@ describe('an answer that is none', () => {
         response.end();
       },
       'connection-lost',
-      /ended without an answer/,
+      /ended without a response/,
     ],
     [
       'a stream that breaks',
@@ -250,7 +250,7 @@ describe('an answer that is none', () => {
         response.end();
       },
       'connection-lost',
-      /ended without an answer/,
+      /ended without a response/,
     ],
     ['a rejection in words', ({ response }) => response.writeHead(400).end('No.'), 'http-error', /HTTP 400, No\./],
     [

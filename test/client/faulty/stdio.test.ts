@@ -162,7 +162,7 @@ describe('a result that is none', () => {
   test.each([
     ['tools-is-object', /"tools" is not an array/],
     ['cursor-is-number', /"nextCursor" is not a string/],
-    ['circular-pages', /go in a circle/],
+    ['circular-pages', /its cursors repeat/],
     ['endless-pages', /more than 50 pages/],
   ])('%s: a list is rejected', async (mode, message) => {
     const error = await rejectionOf((await open(mode, { ...handshake, maxPages: 50 })).listTools(), ClientError);

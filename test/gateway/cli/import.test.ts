@@ -161,7 +161,7 @@ test('a server that is added later joins the others in the gateway of the client
   expect(await replace(first)).toMatchObject({ code: 0 });
   expect(await replace(first)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('no servers to import: mooring starts the gateway already'),
+    stderr: expect.stringContaining('no servers to import: mooring already starts the gateway'),
   });
   const content = JSON.parse(readFileSync(file, 'utf8'));
   content.mcpServers.notes = serverEntry(home, 'notes', [{ name: 'add' }]);

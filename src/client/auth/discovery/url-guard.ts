@@ -75,7 +75,7 @@ function parse(what: string, value: unknown): URL {
     throw authErrors.insecureUrl(what, value, 'only https, and http on loopback, are allowed');
   }
   if (url.username !== '' || url.password !== '') {
-    throw authErrors.insecureUrl(what, url.origin, 'it carries a user name or password');
+    throw authErrors.insecureUrl(what, url.origin, 'it contains a user name or password');
   }
   return url;
 }

@@ -79,7 +79,7 @@ const name = 'credentials.json';
 
 async function prepareFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
-    throw authErrors.storeUnsafe(folder, `the folder cannot be made (${error.code ?? error.message})`);
+    throw authErrors.storeUnsafe(folder, `the folder cannot be created (${error.code ?? error.message})`);
   });
   await checkFolder(folder);
 }
@@ -93,7 +93,8 @@ async function checkFolder(folder: string): Promise<void> {
   const { mode, uid } = stats;
   // A user who can write to the folder can replace the file.
   if (uid !== ownUid()) throw authErrors.storeUnsafe(folder, 'the folder belongs to another user');
-  if ((mode & 0o022) !== 0) throw authErrors.storeUnsafe(folder, 'others can write to the folder; chmod 700 it');
+  if ((mode & 0o022) !== 0)
+    throw authErrors.storeUnsafe(folder, 'other users can write to the folder; change its mode to 700');
 }
 
 type Records = Record<string, unknown>;
@@ -154,7 +155,10 @@ async function readOwnFile(file: string): Promise<string | undefined> {
     if (!stats.isFile()) throw authErrors.storeUnsafe(file, 'it is not a regular file');
     if (hasModes && stats.uid !== ownUid()) throw authErrors.storeUnsafe(file, 'it belongs to another user');
     if (hasModes && (stats.mode & 0o077) !== 0) {
-      throw authErrors.storeUnsafe(file, 'others can read it. Treat its tokens as leaked: remove it, or chmod 600 it');
+      throw authErrors.storeUnsafe(
+        file,
+        'other users can read it. Treat its tokens as leaked: delete it, or change its mode to 600',
+      );
     }
     return await handle.readFile('utf8');
   } finally {

@@ -228,7 +228,7 @@ export class AppConnection {
 
   /** One question at a time: an app cannot fill the page with them. */
   #ask(text: string, detail: string, accept: string): Promise<boolean> {
-    if (this.question.value !== undefined) throw new AppRequestError('The user has not answered the last question');
+    if (this.question.value !== undefined) throw new AppRequestError('The user has not answered the last request');
     return new Promise((resolve) => {
       this.question.value = {
         text,
