@@ -113,7 +113,7 @@ export class CallRunner implements CallOwner {
     }
   }
 
-  // How they go on.
+  // What happens to them then.
 
   #send(call: OutgoingCall): void {
     const connection = this.#connection;

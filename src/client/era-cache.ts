@@ -1,4 +1,4 @@
-// How servers turned out to be addressed, so that the next connection need not find out again.
+// What was detected about servers, so that the next connection need not detect it again.
 
 /**
  * What a server was found to support; `sse` is the old transport of two endpoints. `other-path`: no server at the root
@@ -6,7 +6,7 @@
  */
 export type ServerEra = 'stateless' | 'handshake' | 'sse' | 'other-path';
 
-/** Remembers eras by address, for as long as the process lives. */
+/** Remembers eras by address, for as long as the process runs. */
 export class EraCache {
   readonly #eras = new Map<string, ServerEra>();
   readonly #maxEntries: number;

@@ -20,7 +20,7 @@ import { clientErrors } from './errors.ts';
 export interface InputContext {
   /** Aborted when the response is no longer needed. */
   readonly signal: AbortSignal;
-  /** The options of the call that the server sent the request for. Absent where the transport does not tell. */
+  /** The options of the call that the server sent the request for. Absent if the transport does not say. */
   readonly call?: object | undefined;
   /** The task that the request belongs to, if the server names it. */
   readonly task?: string | undefined;

@@ -54,7 +54,7 @@ export interface CallOptions {
   readonly capabilities?: Capabilities | undefined;
   /**
    * Gets each response of the call as the server sent it: the last one, and those with input requests before it. `result`: the
-   * text of its result, where it could be told apart.
+   * text of its result, where it could be found in the text.
    */
   readonly onResponse?: ((text: string, result?: string) => void) | undefined;
 }
@@ -133,7 +133,7 @@ export interface ConnectOptions {
   readonly capabilities?: Capabilities;
   /** Log messages of the server: from level `info`, unless `setLogLevel` sets another. */
   readonly onLog?: (message: LogMessage, context: LogContext) => void;
-  /** A list of the server has changed; known copies are already thrown away. */
+  /** A list of the server has changed; cached copies are already discarded. */
   readonly onListChanged?: (kind: 'tools' | 'prompts' | 'resources') => void;
   /** Notifications that nothing else handles, of extensions for example. */
   readonly onNotification?: (method: string, params: Meta, context: LogContext) => void;
@@ -176,7 +176,7 @@ export interface ConnectOptions {
   readonly reconnect?: boolean;
   /** `false`: nothing is kept. Give the same cache to several clients to share what servers declare public. */
   readonly cache?: ResponseCache | false;
-  /** Where it is remembered how servers are to be addressed. Default: one for the process. */
+  /** Remembers what was detected about each server: its era, HTTP+SSE, its path. Default: one for the process. */
   readonly eraCache?: EraCache | false;
   /** Structured results are checked against the tool's output schema, once its list was fetched. Default true. */
   readonly validateOutput?: boolean;
@@ -223,7 +223,7 @@ export interface LogMessage {
 
 /** Where a log message or another notification came from. */
 export interface LogContext {
-  /** The options of the call whose response stream brought it. Absent where the transport does not tell. */
+  /** The options of the call whose response stream brought it. Absent if the transport does not say. */
   readonly call?: CallOptions | undefined;
   /** The task that it belongs to, if the server names it. */
   readonly task?: string | undefined;

@@ -91,7 +91,7 @@ export class OutgoingCall {
     method: MethodRow | { readonly name: string },
     fields: string,
     decode: (result: JsonObject) => unknown,
-    // Of its own: it tells calls apart.
+    // Of its own: it distinguishes calls.
     options: CallOptions = {},
   ) {
     this.method = method.name;

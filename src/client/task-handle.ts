@@ -19,7 +19,7 @@ export interface TaskHandle {
   /** What the server last said about the task. Undefined: the server returned the result at once. */
   readonly info: TaskInfo | undefined;
   /**
-   * Waits for the result and handles input requests meanwhile. `signal` ends only the wait; the task goes on. Rejects with
+   * Waits for the result and handles input requests meanwhile. `signal` ends only the wait; the task continues. Rejects with
    * code `task-cancelled`, or `task-gone` if the server does not have the task any more.
    */
   wait(options?: { readonly signal?: AbortSignal | undefined }): Promise<ToolResult>;

@@ -41,7 +41,7 @@ export function beginningOf(whole: string, maxChars: number): JsonBeginning {
   return { json: text.slice(0, end) + open.reverse().join(''), end };
 }
 
-/** The position before a word that ends at `at` and may go on, and before an escape sequence that may. */
+/** The position before a word that ends at `at` and may continue, and before an escape sequence that may. */
 function endOfWords(text: string, at: number): number {
   let end = at;
   while (end > 0 && /[\w+/=.~-]/.test(text[end - 1] as string)) end--;

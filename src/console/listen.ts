@@ -43,7 +43,7 @@ export async function listen(
     server.once('error', reject);
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
   });
-  server.removeAllListeners('error').on('error', () => {}); // A connection that could not be accepted; others go on.
+  server.removeAllListeners('error').on('error', () => {}); // A connection that could not be accepted; others continue.
   // The port of the console must not keep a process alive whose work is done.
   server.unref();
   const own = { host, port: bound, scheme: 'http' } as const;

@@ -15,7 +15,7 @@ const internalError = -32603;
 
 /**
  * Whether a server only says that it does not know `server/discover`, or the revision of the request: clients that support
- * several revisions find out in this way, and go on with another one.
+ * several revisions find out in this way, and continue with another one.
  */
 export const isUnsupported = ({ outcome, code }: FeedEntry): boolean =>
   outcome === 'rejected' && code !== internalError;

@@ -5,7 +5,7 @@ import type { SubscribeRequest, SubscriptionRow } from './api.ts';
 import type { Clients } from './clients.ts';
 import { ConsoleError } from './console-error.ts';
 
-/** Stops pages from subscribing without end. */
+/** Stops pages from subscribing without limit. */
 const maxSubscriptions = 50;
 
 interface FollowedResource {

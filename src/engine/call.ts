@@ -25,7 +25,7 @@ const noParams: Params = Object.freeze({});
 export interface OwnChannel extends CallChannel {
   readonly server: ServerState;
   readonly peer: Peer;
-  /** The call goes on after the turn in which its request arrived. Does nothing the second time. */
+  /** The call continues after the turn in which its request arrived. Does nothing the second time. */
   track(call: EngineCall): void;
 }
 
@@ -231,7 +231,7 @@ export class EngineCall implements Call, Caller {
   succeed(result: string | CachedText, outcome: RequestEnd['outcome'] = 'ok'): void {
     if (this.settled) return;
     this.settled = true;
-    // The handler of a task goes on, and so do its input requests.
+    // The handler of a task continues, and so do its input requests.
     if (outcome !== 'detached') this.inputRequester?.cancelAll(new DOMException('the call has ended', 'AbortError'));
     this.#notifyObservers(outcome, undefined);
     if (typeof result === 'string') this.outlet.end(resultText(this.id, result));

@@ -1,4 +1,4 @@
-// Catalogs of callers that see something else than the others, and not only less: behind a gateway, one name can stand for
+// Catalogs of callers that see something other than the others, and not only less: behind a gateway, one name can stand for
 // different tools. A server without them has one catalog for all.
 
 import type { Catalog } from './catalog.ts';

@@ -35,7 +35,7 @@ export interface CatalogFollower {
 let catalogs = 0;
 
 export class Catalog {
-  /** Tells it apart from the other catalogs of its server. */
+  /** Distinguishes it from the other catalogs of its server. */
   readonly id = ++catalogs;
   readonly #entries: { readonly [K in CatalogKind]: Map<string, EntryKinds[K]> } = {
     tools: new Map(),

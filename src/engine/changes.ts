@@ -70,7 +70,7 @@ export class Changes {
   #announcing = false;
   readonly #budget: CallerBudget;
   readonly #onError: (error: unknown) => void;
-  /** Is told of the listeners of each resource. */
+  /** Is notified of the listeners of each resource. */
   uris: FollowedUris | undefined;
 
   /** `budget` is charged for what listeners follow. `onError` gets what a listener throws; the others are not affected. */

@@ -24,7 +24,7 @@ export interface InputRequestOptions {
   readonly key?: string;
   /**
    * Aborted when the response is not needed any more: the client is notified that the request is cancelled, and the call
-   * rejects with an `InputRequestError`. A client that has got the request as its result answers it in vain.
+   * rejects with an `InputRequestError`. A client that has received the request as its result may still respond; the response is ignored.
    */
   readonly signal?: AbortSignal | undefined;
 }
@@ -98,14 +98,14 @@ export interface Context {
   step<T>(key: string, run: () => T | Promise<T>, options?: { readonly once?: boolean }): Promise<T>;
   /**
    * Closes the connection, and the client reconnects for the response, if revision and transport allow it: a long call then
-   * holds no connection. Returns false if nothing was closed; the call goes on either way.
+   * holds no connection. Returns false if nothing was closed; the call continues either way.
    */
   closeStream(retryMs?: number): boolean;
   /** The task that this call is; undefined for a call that its client waits for. */
   readonly task: { readonly id: string; readonly attempt: number } | undefined;
   /**
    * Makes the call a task now, if the tool has `task` and the client supports tasks: the client gets the task instead of the
-   * result, and the handler goes on. Otherwise it does nothing.
+   * result, and the handler continues. Otherwise it does nothing.
    */
   detach(): Promise<void>;
   /** Whether the call is a task, or `detach` would make it one. */
@@ -133,7 +133,7 @@ export interface Context {
   readonly revision: string;
   /** The session of the request; undefined for a stateless request. */
   readonly session: SessionView | undefined;
-  /** The client outside of this call; undefined for a stateless request, and for a task that goes on in another process. */
+  /** The client outside of this call; undefined for a stateless request, and for a task that continues in another process. */
   readonly sessionClient: SessionClient | undefined;
   /**
    * Notifies the client that the user has finished at the URL of an elicitation with this id, where the revision has that

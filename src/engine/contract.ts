@@ -66,7 +66,7 @@ export interface Call extends RequestInfo {
   readonly params: Params;
   readonly outlet: Outlet;
   readonly header: ReadHeader | undefined;
-  /** Another tool runs than the one that was named: headers that mirror arguments are not its own. */
+  /** A tool other than the named one runs: headers that mirror arguments are not its own. */
   readonly isRedirected: boolean;
   readonly meta: Meta;
   readonly capabilities: Capabilities;
@@ -96,7 +96,7 @@ export interface Call extends RequestInfo {
   abort(reason: string): void;
   /** Releases the params of a request that stays open. */
   forgetParams(): void;
-  /** Releases the connection of a call that goes on as a task. */
+  /** Releases the connection of a call that continues as a task. */
   forgetConnection(): void;
 }
 

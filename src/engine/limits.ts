@@ -7,7 +7,7 @@ import { defaultParamLimits, type ParamLimits } from '../protocol/param-limits.t
 export interface Limits extends MessageLimits, ParamLimits {
   /** Items per page of a list. Most clients never request a second page, so it is large. */
   readonly pageSize: number;
-  /** Requests of one connection running at a time; stops a client from queueing work without end. */
+  /** Requests of one connection running at a time; stops a client from queueing work without limit. */
   readonly maxInFlight: number;
   /**
    * Characters of the responses to one batch, which are in memory until the last of them is there; the rest are replaced

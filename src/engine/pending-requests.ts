@@ -28,7 +28,7 @@ export class PendingRequests {
     return this.#held.size > 0 && this.#budget.isFull(callerKey(peer));
   }
 
-  /** Counts a large request that goes on after the turn in which it arrived. */
+  /** Counts a large request that continues after the turn in which it arrived. */
   add(call: RunningRequest): void {
     if (this.#held.has(call)) return;
     const held = { caller: callerKey(call.peer), bytes: memoryOf(call.params) };

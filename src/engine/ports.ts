@@ -77,7 +77,7 @@ export interface RequestEnd {
   readonly request: RequestInfo;
   /**
    * `rejected`: a wire error. `failed`: a tool result that reports an error. `detached`: it was answered with a task, whose
-   * handler goes on.
+   * handler continues.
    */
   readonly outcome: 'ok' | 'failed' | 'rejected' | 'cancelled' | 'input-required' | 'detached';
   readonly code?: number;

@@ -1,5 +1,5 @@
 // Runs one call: middleware around the feature, then the response. A handler that returns without awaiting is answered in
-// the same turn, without a promise; a call that goes on is tracked by its channel.
+// the same turn, without a promise; a call that continues is tracked by its channel.
 
 import { monotonicMs } from '../protocol/clock.ts';
 import { WireError, wireErrors } from '../protocol/errors.ts';

@@ -60,7 +60,7 @@ export interface Outlet {
 
 /** One inbound message with the data sent beside it. */
 export interface Inbound {
-  /** The outlet of this message; by default the one of the channel. */
+  /** The outlet of this message; by default that of the channel. */
   readonly outlet?: Outlet;
   /** Present on transports with headers for each message. Those of a stateless request mirror parts of its body: the two must agree. */
   readonly header?: ReadHeader;
@@ -252,7 +252,7 @@ export interface SessionHost extends Host {
   readonly store: ExpiringStore;
   /** The transports whose sessions operators can end; each adds itself. */
   readonly sessionControls: Set<SessionControl>;
-  /** Used when the server is not offered any more, while its transport goes on; each transport adds what it has open. */
+  /** Used when the server is not offered any more, while its transport continues; each transport adds what it has open. */
   readonly drains: Set<Drain>;
   /** Connects this process with others that serve the same sessions. */
   readonly bus?: Bus | undefined;

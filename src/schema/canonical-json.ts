@@ -21,7 +21,7 @@ export function canonicalJson(value: unknown): string {
     else if (stack.push(frame) > limits.maxCanonicalDepth)
       throw new RangeError('The value is circular or nested too deeply');
     else text += frame.keys === undefined ? '[' : '{';
-    // Close what is complete, then go on with the next entry.
+    // Close what is complete, then continue with the next entry.
     for (;;) {
       const top = stack[stack.length - 1];
       if (top === undefined) return text;

@@ -24,7 +24,7 @@ export class ForwardedRequest {
   readonly #body: Buffer;
   readonly #response: ServerResponse;
   readonly #messages: readonly Message[];
-  /** A stream that outlives requests: the one of a session, or a subscription. */
+  /** A stream that outlives requests: that of a session, or a subscription. */
   readonly #isStream: boolean;
   #sent: ClientRequest | undefined;
   /** The response is a stream of events. */

@@ -114,7 +114,7 @@ function readOwn(file: string): OwnFile {
   const problem = ownershipProblem(file);
   if (problem !== undefined) return { ok: false, reason: `${file}: ${problem}` };
   const stats = statSync(file);
-  // A pipe or a device would be read without end.
+  // A pipe or a device would be read endlessly.
   if (!stats.isFile()) throw new Error('it is not a file');
   if (stats.size > maxBytes) throw new Error(`it is larger than ${maxBytes / 1024} KiB`);
   return { ok: true, text: readFileSync(file, 'utf8') };

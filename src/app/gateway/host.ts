@@ -58,7 +58,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
   const reported = new Set<string>();
   const read = async (): Promise<GatewayConfig> => {
     const { config, notes } = await readGateway(input, files, settings, inputs);
-    // Also when the files are read again: the endpoint would go on showing a view that was removed.
+    // Also when the files are read again: the endpoint would keep showing a view that was removed.
     requireView(options.view, config);
     // Once each: some clients write their file every few seconds.
     for (const note of notes) {

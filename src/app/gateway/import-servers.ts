@@ -202,7 +202,7 @@ export function replaceInClient(
     const places = sections.map((each) => each.join('.')).join(' and ');
     throw new UsageError(`${file} has servers under ${places}. Replace them by hand, or move them to one place first`);
   }
-  // A file that --file names may have them in another place than the usual file of the client.
+  // A file that --file names may have them in a place other than in the usual file of the client.
   const { sectionIn: _usual, ...usual } = clients[client] as ClientRow;
   const row: ClientRow = { ...usual, section };
   const fresh = launchGateway(resolve(gatewayFile), inputVariables(inputs));
@@ -211,14 +211,14 @@ export function replaceInClient(
     const name = gateways.some((each) => each.name === 'mooring') ? 'mooring-gateway' : 'mooring';
     return replaceEntries(row, file, Object.keys(servers), name, row.encodeEntry(fresh));
   }
-  // The gateway of an earlier import goes on serving its own files.
+  // The gateway of an earlier import keeps serving its own files.
   const { command = '', args = [] } = decodeEntry(known.written);
   const files = args.includes(resolve(gatewayFile)) ? [] : ['--config', resolve(gatewayFile)];
   const entry = row.encodeEntry({ ...fresh, command, args: [...args, ...files] });
   return replaceEntries(row, file, Object.keys(servers), known.name, entry);
 }
 
-/** The client goes on asking for its inputs, and starts the gateway with the values: a gateway has no terminal there. */
+/** The client keeps asking for its inputs, and starts the gateway with the values: a gateway has no terminal there. */
 function inputVariables(inputs: readonly unknown[]): Record<string, string> {
   const ids = inputs.map((each) => String((each as { readonly id: unknown }).id));
   return Object.fromEntries(ids.map((id) => [variableOfInput(id), `\${input:${id}}`]));

@@ -1,5 +1,5 @@
 // The gateways that this process was started by. An entry that starts the gateway it belongs to, as in the file of a client that
-// contains both, would otherwise start processes without end.
+// contains both, would otherwise start processes endlessly.
 
 import { hash } from 'node:crypto';
 import { realpathSync } from 'node:fs';

@@ -116,5 +116,5 @@ async function useWorkers(categories: Categories, data: Data, { settings, audit 
     ...(audit === undefined ? {} : { record: audit.sandbox }),
     own: ownFilesOf(settings),
   });
-  await categories.use(pack, 'Supervised processes that go on between calls');
+  await categories.use(pack, 'Supervised processes that continue between calls');
 }

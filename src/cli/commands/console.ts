@@ -7,7 +7,7 @@ import { command } from '../command.ts';
 
 const help = `Usage: mooring console [PID] [options]
 
-Opens the console of a running server in the browser: the only one, or the one of process PID. If several are running,
+Opens the console of a running server in the browser: the only one, or that of process PID. If several are running,
 lists them. A server has a console if you, or a client, started it with --console or with "mooring inspect".
 
 Options:

@@ -20,7 +20,7 @@ export interface TableOptions {
 }
 
 const gap = 2;
-/** If the last column would be narrower than this, it goes on the line below. */
+/** If the last column would be narrower than this, it is put on the line below. */
 const narrow = 24;
 
 /** Formats rows; each line ends with a line feed. */

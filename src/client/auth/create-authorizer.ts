@@ -47,7 +47,7 @@ interface Problem {
 
 // How often a user is asked for the same additional scopes.
 const maxStepUps = 2;
-// All scopes together. Stops a server that demands other ones with every response from making the request grow without end.
+// All scopes together. Stops a server that demands other ones with every response from making the request grow without limit.
 const maxScopeChars = 65_536;
 // After a failed refresh ahead of time, requests use the old token for a while.
 const refreshRetryMs = 10_000;

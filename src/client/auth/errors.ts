@@ -170,7 +170,7 @@ export const authErrors = {
   callbackIssuerMismatch: (issuer: string) =>
     new AuthError(
       'callback-issuer-mismatch',
-      `The authorization response names another issuer than ${quote(issuer)}; the code is not used (possible mix-up attack)`,
+      `The authorization response names an issuer other than ${quote(issuer)}; the code is not used (possible mix-up attack)`,
     ),
   authorizationDenied: (oauthError: OAuthErrorInfo) =>
     new AuthError('authorization-denied', `The authorization server denied the request: ${said(oauthError)}`, {

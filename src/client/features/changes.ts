@@ -9,7 +9,7 @@ export interface Change {
   readonly missed?: true;
 }
 
-/** Stops a server that announces URIs without end while the application does not read. */
+/** Stops a server that keeps announcing URIs while the application does not read. */
 const maxWaiting = 10_000;
 
 type ChangeReader = {

@@ -204,7 +204,7 @@ class ActiveSubscription implements Subscription {
     return { over };
   }
 
-  /** A server acknowledges what it will do; a resource left out would be waited for in vain. */
+  /** A server acknowledges what it will do; waiting for a resource that it left out would never end. */
   #checkHonoured(params: JsonObject): void {
     const honoured = isObject(params['notifications']) ? params['notifications'] : {};
     const uris = Array.isArray(honoured['resourceSubscriptions']) ? honoured['resourceSubscriptions'] : [];

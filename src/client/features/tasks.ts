@@ -1,4 +1,4 @@
-// Tasks: calls that go on without the request that started them. What follows them is in ../tasks/ and is loaded with
+// Tasks: calls that continue without the request that started them. What follows them is in ../tasks/ and is loaded with
 // the first task, so that other clients do not pay for it.
 
 import type { JsonObject } from '../../protocol/model.ts';

@@ -31,7 +31,7 @@ export async function listenToTask(
   });
   const over = caller.start<void>(call).then(
     () => {},
-    // Rejected, lost or ended by us: polling goes on in any case.
+    // Rejected, lost or ended by us: polling continues in any case.
     () => {},
   );
   void over.then(() => signal.removeEventListener('abort', stop));

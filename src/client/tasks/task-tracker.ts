@@ -78,7 +78,7 @@ export class TaskTracker {
     return tasks !== undefined;
   }
 
-  /** The client was closed: nothing is followed any more. The tasks go on. */
+  /** The client was closed: nothing is followed any more. The tasks continue. */
   close(): void {
     const { followed, context } = this.#shared;
     const error = clientErrors.closed(context.latest.transport.address);

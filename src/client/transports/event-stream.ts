@@ -31,7 +31,7 @@ export class EventReader {
   /** How long to wait before reconnecting, as the server asked. */
   retryMs: number | undefined;
 
-  /** `maxLength` stops an event without end from filling the memory. */
+  /** `maxLength` stops an endless event from filling the memory. */
   constructor(listener: EventListener, maxLength: number) {
     this.#listener = listener;
     this.#maxLength = maxLength;
@@ -107,7 +107,7 @@ export class EventReader {
   }
 
   #append(value: string): void {
-    // Line breaks count too: empty lines of data without end fill the memory as well.
+    // Line breaks count too: endless empty lines of data fill the memory as well.
     this.#length += value.length + (this.#data === undefined ? 0 : 1);
     this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
     this.#check();

@@ -8,7 +8,7 @@ import type { HttpReply } from './http-wire.ts';
 import { LongBodies, type LongBody, shortBody } from './long-bodies.ts';
 import type { TransportListener } from './transport.ts';
 
-/** How a stream ended, and where it could go on. */
+/** How a stream ended, and where it could continue. */
 export interface EventStreamEnd {
   readonly lastEventId: string | undefined;
   readonly retryMs: number | undefined;
@@ -131,7 +131,7 @@ export async function resumeStream(
     if (!options.wanted()) return end;
     try {
       const reply = await openStream(client, options, end.lastEventId, options.onSent);
-      if (!isStream(reply)) throw await toErrorInfo(client.url.href, 'to go on with a stream', reply, true);
+      if (!isStream(reply)) throw await toErrorInfo(client.url.href, 'to continue a stream', reply, true);
       end = await readEvents(reply, listener, options.maxLength, end, options.during);
       vain = end.receivedAny ? 0 : vain + 1;
     } catch (error) {

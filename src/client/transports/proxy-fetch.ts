@@ -1,4 +1,4 @@
-// `fetch` that goes through the proxy of the environment: the one of Node does so only from version 24 on, and if it is told to.
+// `fetch` that goes through the proxy of the environment: that of Node.js does so only from version 24 on, and only if it is configured to.
 
 import { findProxy } from '../../transports/proxy/environment.ts';
 import { createWire, type HttpReply, type HttpWire, type OutgoingHttpRequest } from './http-wire.ts';

@@ -108,7 +108,7 @@ export class StdioTransport implements Transport {
     void child.ended.then((how) => {
       if (this.#closing === undefined) listener.lost(clientErrors.exited(this.address, how, child.stderr));
     });
-    // A server that closes its stdout and lives on will never answer again.
+    // A server that closes its stdout and keeps running will never respond again.
     stdout.once('end', () => this.#expectExit(child, listener));
   }
 

@@ -28,7 +28,7 @@ export async function startProxy(target: URL, feed: Feed, port = 0): Promise<Run
     server.once('error', reject);
     server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
   });
-  server.removeAllListeners('error').on('error', () => {}); // A connection that could not be accepted; others go on.
+  server.removeAllListeners('error').on('error', () => {}); // A connection that could not be accepted; others continue.
   const own = { host: '127.0.0.1', port: bound, scheme: 'http' } as const;
   // The server gets its own name as Host, so DNS rebinding must be detected here. The server checks Origin.
   const hosts = new HostOriginCheck({ hosts: hostsOf(own), ownOrigins: new Set(), corsOrigins: new Set() });

@@ -92,7 +92,7 @@ function resultOf(tasks: Tasks, record: TaskRecord, { codec }: Call): string {
 
 async function list(tasks: Tasks, call: Call): Promise<string> {
   const owner = ownerOf(call.peer);
-  // Callers without a name cannot be told apart, so each knows only the ids it was given.
+  // Callers without a name cannot be distinguished, so each knows only the ids it was given.
   if (owner === '') throw wireErrors.methodNotFound(call.method);
   const { sealer } = call.server;
   const context = `tasks\u0000${owner}`;

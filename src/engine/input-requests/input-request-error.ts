@@ -18,7 +18,7 @@ export function cancelledInput(): InputRequestError {
   return new InputRequestError('cancelled', 'The input is no longer needed');
 }
 
-/** Why an input request got no usable response. Handlers may catch it and go on without one. */
+/** Why an input request got no usable response. Handlers may catch it and continue without one. */
 export class InputRequestError extends Error {
   readonly code: InputRequestErrorCode;
   /** The abilities that the client did not declare, if that is the reason. */

@@ -5,7 +5,7 @@ import type { InputRequests } from './input-request.ts';
 /** What a handler returns that is not a value to convert into a result. One class, so that returned values are tested once. */
 export abstract class HandlerReturn {}
 
-/** Input requests that need responses before the handler can go on; created by `inputRequired`. */
+/** Input requests that need responses before the handler can continue; created by `inputRequired`. */
 export class InputRequired extends HandlerReturn {
   readonly requests: InputRequests;
 

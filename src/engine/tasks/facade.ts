@@ -30,7 +30,7 @@ export interface FacadeTasks {
   answerInputs(record: TaskRecord, responses: JsonObject, peer: Peer): Promise<void>;
 }
 
-/** The result of a call that goes on as a task, for a client without tasks. */
+/** The result of a call that continues as a task, for a client without tasks. */
 export function encodeHandle(call: Call, record: TaskRecord, tasks: Pick<FacadeTasks, 'modelsAnswer'>): string {
   return call.codec.toolResult(stateResult(record, call, tasks), (call.target as ToolEntry).output?.json);
 }

@@ -202,7 +202,7 @@ export class SharedTasks implements SharedFollowers {
   async #settle(task: string): Promise<true> {
     for (let round = 0; round < maxRounds; round++) {
       await this.#jobs.get(task);
-      // The handler goes on with what it got.
+      // The handler continues with what it got.
       await pause(0);
       if (!this.#writes.has(task) && !this.#jobs.has(task)) break;
       await this.#writes.get(task);

@@ -83,7 +83,7 @@ export interface ResolvedTaskOptions extends TaskOptions {
 export interface TaskLimits {
   /** Tasks of one caller that have not ended; stops one caller from using up the limit of all. */
   readonly maxActivePerCaller: number;
-  /** Tasks of all callers that have not ended; stops callers from starting work without end. */
+  /** Tasks of all callers that have not ended; stops callers from starting work without limit. */
   readonly maxActive: number;
   /** Tasks that are stored, ended ones included; stops them from filling the store. */
   readonly maxStored: number;
@@ -97,7 +97,7 @@ export interface TaskLimits {
   readonly maxSteps: number;
   /** Characters of input responses and steps of one task, as JSON; stops responses from filling the store. */
   readonly maxRecordedLength: number;
-  /** Requests that wait for the result of one task; stops a caller from holding connections without end. */
+  /** Requests that wait for the result of one task; stops a caller from holding connections without limit. */
   readonly maxWaiting: number;
   /** The longest time that a client may request for storing a task; 0: tasks may be stored forever. */
   readonly maxTtlMs: number;

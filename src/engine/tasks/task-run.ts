@@ -239,7 +239,7 @@ export class TaskRun implements CallTask {
   }
 
   async #change(changes: readonly TaskChange[]): Promise<void> {
-    // A handler that ignores its signal goes on, and must not write what another process now runs.
+    // A handler that ignores its signal continues, and must not write what another process now runs.
     if (this.#isOver) throw this.signal.reason;
     const written = await this.#host.write(this.record, changes);
     if (written !== undefined) return;
@@ -258,7 +258,7 @@ export class TaskRun implements CallTask {
     this.#inputs?.update(record);
   }
 
-  /** The lease ended for a moment, and this process was the first to claim the task: the handler goes on. */
+  /** The lease ended for a moment, and this process was the first to claim the task: the handler continues. */
   keep(record: TaskRecord): void {
     this.#record = record;
   }

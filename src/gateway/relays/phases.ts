@@ -1,5 +1,5 @@
 // A call that needs input before the upstream can answer it. What the upstream wants is recorded as a step, so that a client
-// that gets input requests as a result can repeat its request: the handler runs again and goes on from the last phase. For
+// that gets input requests as a result can repeat its request: the handler runs again and continues from the last phase. For
 // clients that are asked during the call, the same code simply waits.
 
 import { ClientError, InputRequiredError, type InputRetry } from '../../client/index.ts';

@@ -125,8 +125,8 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     this.inputRetry = inputRetry;
     this.mayBeHeld = ctx.inputEndsRun && canBeAsked(this.asks);
     if (this.mayBeHeld || ctx.mayDetach) {
-      // The signal of a run is aborted when the run ends with input requests, or goes on in another process, but the upstream
-      // goes on.
+      // The signal of a run is aborted when the run ends with input requests, or continues in another process, but the upstream
+      // continues.
       this.#cancellation = new Cancellation();
       this.signal = this.#cancellation;
       this.#follow(ctx, callOf(ctx).cancellation);
@@ -147,7 +147,7 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     return forwardedMeta(this.ctx, this.#config.identify);
   }
 
-  /** What the client requested for its task, which the one of the upstream must not end before. */
+  /** What the client requested for its task, before which the task of the upstream must not end. */
   get taskTtlMs(): number | undefined {
     const { task } = callOf(this.ctx).params;
     const ttl = isObject(task) ? task['ttl'] : undefined;

@@ -1,4 +1,4 @@
-// Held calls of several processes. A client's retry may reach another process than the one that holds its call: its
+// Held calls of several processes. A client's retry may reach a process other than the one that holds its call: its
 // responses are passed on to the holder, and what the upstream asks for, reports and answers comes back.
 
 import type { Context } from '../../engine/context.ts';

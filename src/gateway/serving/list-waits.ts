@@ -27,7 +27,7 @@ const needingLists: ReadonlySet<string> = new Set([
   methods.subscribe.name,
 ]);
 
-/** Callers of one upstream that have waited in vain; stops those that come and go from filling the memory. */
+/** Callers of one upstream that have waited without a result; stops those that come and go from filling the memory. */
 const maxWaited = 10_000;
 
 export class ListWaits {
@@ -42,7 +42,7 @@ export class ListWaits {
   #canExpire = false;
   #hasPrivate = false;
   /**
-   * Upstreams that a request has waited for in vain, by isolation key, with the reason if reading failed; later requests of the same
+   * Upstreams that a request has waited for without a result, by isolation key, with the reason if reading failed; later requests of the same
    * callers do not wait.
    */
   readonly #waited = new WeakMap<Upstream, Map<string, unknown>>();

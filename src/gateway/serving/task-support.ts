@@ -36,7 +36,7 @@ function upstreamSupport(facts: UpstreamFacts | undefined, { execution }: Tool):
 }
 
 /**
- * If this process ends, the next one goes on with the task of the upstream. A process that has to start this often to see the
+ * If this process ends, the next one continues with the task of the upstream. A process that has to start this often to see the
  * end of a task will not see it. A call of an upstream without tasks ends with the process.
  */
 const recovery: TaskOptions = { recover: 'replay', attempts: 100, suspend: false };

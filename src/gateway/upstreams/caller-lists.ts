@@ -29,7 +29,7 @@ interface SharedLists {
 
 interface KeptLists {
   readonly digest: string;
-  /** Of the last response, which may say another time than the one before. */
+  /** Of the last response, which may name a different time from the one before. */
   readonly cache: CacheHint | undefined;
   readonly readAtMs: number;
   /** They were read with these headers; undefined: without those that a caller has. */

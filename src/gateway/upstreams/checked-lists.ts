@@ -23,7 +23,7 @@ let lists = 0;
 
 /** They do not change: lists that are read or compared again are others. */
 export class CheckedLists {
-  /** Tells them apart from others. */
+  /** Distinguishes them from others. */
   readonly id = ++lists;
   /** As the server sent them. */
   readonly received: UpstreamLists;

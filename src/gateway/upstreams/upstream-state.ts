@@ -44,7 +44,7 @@ export class UpstreamState {
     this.#events.changed();
   }
 
-  /** Enters a state that ends when another attempt succeeds: attempts go on until it is ready, or not needed. */
+  /** Enters a state that ends when another attempt succeeds: attempts continue until it is ready, or not needed. */
   enterAndRetry(name: UpstreamStateName, reason: string | undefined): void {
     this.enter(name, reason);
     this.stopRetrying();

@@ -290,7 +290,7 @@ export class Upstream {
     await this.#catalog.now().catch(() => {});
   }
 
-  /** No new calls; those in flight may go on for `drainMs`. */
+  /** No new calls; those in flight may continue for `drainMs`. */
   async drain(drainMs: number): Promise<void> {
     this.#stopTimers();
     await this.#connections.drain(drainMs);

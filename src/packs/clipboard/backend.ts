@@ -13,7 +13,7 @@ export interface ClipboardBackend {
   write(text: string, signal: AbortSignal): Promise<void>;
 }
 
-/** Clipboards that can be selected by name; `auto` finds the one of this machine. */
+/** Clipboards that can be selected by name; `auto` finds that of this machine. */
 export const backendNames = ['auto', 'memory', 'xclip', 'xsel', 'wayland', 'macos', 'windows', 'wsl'] as const;
 export type BackendName = (typeof backendNames)[number];
 

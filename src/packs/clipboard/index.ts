@@ -13,7 +13,7 @@ import { type BackendName, backendNames, type ClipboardBackend, ClipboardError }
 export { type BackendName, type ClipboardBackend, ClipboardError } from './backend.ts';
 
 export interface ClipboardOptions {
-  /** A name, or your own clipboard. Default `auto`: the one of this machine. */
+  /** A name, or your own clipboard. Default `auto`: that of this machine. */
   readonly backend?: BackendName | ClipboardBackend;
   /** The longest text, in Unicode code points; bounds memory in both directions. Default 1,048,576. */
   readonly maxCharacters?: number;

@@ -108,7 +108,7 @@ export async function untilVisible(text: string, read: ReadClipboard, signal: Ab
   for (let waitMs = 2; !(await contains(text, read, signal)); waitMs = Math.min(waitMs * 2, 100)) {
     if (performance.now() > deadline) {
       throw new ClipboardError(
-        'it contains another text than the one that was set',
+        'it contains a different text from the one that was set',
         'Another program may have changed it; try again',
       );
     }

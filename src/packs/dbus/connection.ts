@@ -163,7 +163,7 @@ export class BusConnection {
     }
   }
 
-  /** A message that is too long fails its own call; the calls to other services go on. */
+  /** A message that is too long fails its own call; the calls to other services continue. */
   #reject(bytes: Buffer, length: number): void {
     const { type, replySerial = 0 } = decodeHeader(bytes);
     if (type !== 'reply' && type !== 'error') return;

@@ -83,7 +83,7 @@ export function installTasks(server: Server): void {
     },
   });
   server.tool('test_tool_with_task', {
-    description: 'Asks for a name, then goes on as a task',
+    description: 'Asks for a name, then continues as a task',
     task: { support: 'required', start: 'on-detach' },
     run: async (_args, ctx) => {
       const answer = await ctx.requestInput('user_name', elicit('What is your name?', text('name')));

@@ -33,7 +33,7 @@ export const editFile: FileHandler<EditArguments> = async (tree, { path, edits, 
   const target = expandHome(path);
   const edited = await tree.editFile(target, edits as readonly TextEdit[], { dryRun, signal });
   const diff =
-    edited.diff.length > maxDiffChars ? `${edited.diff.slice(0, maxDiffChars)}\n… (the diff goes on)\n` : edited.diff;
+    edited.diff.length > maxDiffChars ? `${edited.diff.slice(0, maxDiffChars)}\n… (the diff continues)\n` : edited.diff;
   return result(edited.changed ? fenced(diff) : 'Nothing to change: the text is the same.', {
     path: seen(tree, target),
     diff,

@@ -5,7 +5,7 @@ import type { IssueCollector } from './issue-collector.ts';
 
 /**
  * Validates a value that is `depth` levels down. Without a log it stops at the first thing that is wrong; with one it
- * goes on and notes what it finds. Throws `depthExceeded` or `budgetExceeded` when a limit is met.
+ * continues and notes what it finds. Throws `depthExceeded` or `budgetExceeded` when a limit is met.
  */
 export type Check = (value: unknown, depth: number, log: IssueCollector | undefined) => boolean;
 

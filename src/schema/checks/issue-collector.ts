@@ -34,7 +34,7 @@ export class IssueCollector {
     return this.#note({ path: [...this.path, step], message, about: 'rule', wanted: [] });
   }
 
-  /** Notes that the value is of another kind than wanted. */
+  /** Notes that the value is not of the kind that was wanted. */
   addKind(wanted: readonly string[], message: string): false {
     return this.#note({ path: [...this.path], message, about: 'kind', wanted });
   }

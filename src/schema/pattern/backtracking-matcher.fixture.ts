@@ -6,7 +6,7 @@ type Continue = (at: number) => boolean;
 
 export class TooManySteps extends Error {}
 
-/** Searches a text; tells whether it matches, and how many characters, rounds and ends were tried. */
+/** Searches a text; says whether it matches, and how many characters, rounds and ends were tried. */
 export function backtrack(
   { root, unicode }: Syntax,
   text: string,

@@ -110,7 +110,7 @@ function countSteps(stations: readonly Station[], length: number): number {
   const all = (lists: readonly (readonly Exit[])[]): number =>
     Math.max(0, ...lists.map((list) => list.reduce((sum, { to, ways }) => sum + ways * (totals[to] as number), 0)));
   stations.forEach(({ isLoop, cost, leaving, leavingOnce, looking }, index) => {
-    // A loop here has one way to go on, so each entry visits every character at most once.
+    // A loop here has one way to continue, so each entry visits every character at most once.
     const visits = isLoop ? length : 1;
     totals[index] = visits * (cost + heaviest(leaving) + all(looking)) + heaviest(leavingOnce);
   });

@@ -58,7 +58,7 @@ class Translator {
     this.#backward = backward;
   }
 
-  /** Adds the states of a part that goes on at `next`; returns where it begins. */
+  /** Adds the states of a part that continues at `next`; returns where it begins. */
   add(node: Node, next: number): number {
     switch (node.kind) {
       case 'set':

@@ -4,7 +4,7 @@
 import { compileGlobs, type Glob } from '../../protocol/glob.ts';
 import { fileErrors } from './errors.ts';
 
-/** Plain globs that one pattern may stand for: stops `{a,b}{a,b}{a,b}…` from doubling without end. */
+/** Plain globs that one pattern may stand for: stops `{a,b}{a,b}{a,b}…` from doubling without limit. */
 const maxAlternatives = 64;
 
 /** Patterns in one list: every entry of a search is compared with all of them. */

@@ -29,7 +29,7 @@ export interface LimitTarget {
 export const isExempt = ({ method }: RequestInfo): boolean =>
   method === 'initialize' || method === 'ping' || method === 'server/discover';
 
-/** Returns a function that tells whether a target covers a request. */
+/** Returns a function that says whether a target covers a request. */
 export function compileTarget(target: Omit<LimitTarget, 'per'>): (request: RequestInfo) => boolean {
   const { tools, methods } = target;
   if (tools === undefined && methods === undefined) return (request) => !isExempt(request);

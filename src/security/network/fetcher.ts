@@ -129,7 +129,7 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
   };
 }
 
-// Headers that only the fetcher sets. A caller that could set them could reach another host than the checked one, or
+// Headers that only the fetcher sets. A caller that could set them could reach a host other than the checked one, or
 // smuggle a second request.
 const ownHeaders =
   /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|accept-encoding)$/;

@@ -45,7 +45,7 @@ export async function connectRedis(options: DriverOptions): Promise<RedisDriver>
   const socket = {
     connectTimeout: silenceMs,
     socketTimeout: silenceMs,
-    // The first attempt reports why it failed. Later attempts go on forever, with growing, random delays.
+    // The first attempt reports why it failed. Later attempts continue forever, with growing, random delays.
     reconnectStrategy: (retries: number, cause: Error): number | Error =>
       isConnected ? Math.min(firstDelayMs * 2 ** retries, maxDelayMs) * (0.5 + Math.random() / 2) : cause,
     ...(address.tls ? { tls: true as const, ...tls } : {}),

@@ -8,7 +8,7 @@ export interface PendingAuthorization {
   readonly state: string;
   /** From validated metadata. */
   readonly issuer: string;
-  /** Whether that metadata promises an `iss` in every response. */
+  /** Whether that metadata announces an `iss` in every response. */
   readonly issuerPromised: boolean;
 }
 

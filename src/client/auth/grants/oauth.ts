@@ -20,7 +20,7 @@ function library(): Promise<OAuthLibrary> {
   return loading;
 }
 
-/** A key that DPoP tokens are bound to, with the nonces servers handed out. */
+/** A key that DPoP tokens are bound to, with the nonces that servers sent. */
 export interface DpopKey {
   readonly privateJwk: webcrypto.JsonWebKey;
   readonly handle: oauth4webapi.DPoPHandle;

@@ -26,7 +26,7 @@ export async function withLockFile<T>(path: string, options: LockFileOptions, ta
     if (Date.now() > deadline) throw authErrors.storeBusy(path, await describe(path));
     await pause(20 + Math.random() * 40, options.signal);
   }
-  // Failing to touch is not the end: at worst another process waits as for a dead one.
+  // If the time cannot be updated, other processes may consider this one ended.
   const heartbeat = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => {}), staleMs / 3);
   heartbeat.unref();
   try {
@@ -53,7 +53,7 @@ async function create(path: string, content: string): Promise<boolean> {
 }
 
 /**
- * Removes the lock of a dead holder. Two waiters must not both do so, or the second would remove the first one's new
+ * Removes the lock of a process that has ended. Two waiters must not both do so, or the second would remove the first one's new
  * lock: breaking is itself a lock, and the file must still hold what was checked.
  */
 async function breakStale(path: string, staleMs: number): Promise<boolean> {

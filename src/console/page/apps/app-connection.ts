@@ -9,7 +9,7 @@ import { post } from '../server.ts';
 import { AppHost, AppRequestError } from './app-host.ts';
 import { type AppSettings, hostContext } from './host-context.ts';
 
-/** Entries of the panel below the app. Stops an app that logs without end from filling the memory. */
+/** Entries of the panel below the app. Stops an app that never stops logging from filling the memory. */
 const maxEvents = 200;
 /** Messages wait this long, so that the timeline gets many with one request. */
 const recordMs = 100;
