@@ -5,7 +5,13 @@ import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-const manifest = createRequire(import.meta.url).resolve('mooring/package.json');
-const program = join(dirname(manifest), 'dist/cli.js');
-const { status } = spawnSync(process.execPath, [program, 'new', ...process.argv.slice(2)], { stdio: 'inherit' });
-process.exitCode = status ?? 1;
+const args = process.argv.slice(2);
+if (args.length === 0) {
+  process.stderr.write('Usage: npm create mooring <name> [-- --js]\n');
+  process.exitCode = 2;
+} else {
+  const manifest = createRequire(import.meta.url).resolve('mooring/package.json');
+  const program = join(dirname(manifest), 'dist/cli.js');
+  const { status } = spawnSync(process.execPath, [program, 'new', ...args], { stdio: 'inherit' });
+  process.exitCode = status ?? 1;
+}

@@ -341,3 +341,10 @@ test('doctor --all checks the servers of all clients', async () => {
   const found = (JSON.parse(stdout) as { name: string; id: string }[]).map(({ name, id }) => `${name} ${id}`);
   expect(found).toEqual(['good server-ok', 'bad command-not-found']);
 });
+
+test('a script that does not exist is reported once, without advice about its path', async () => {
+  const { code, stderr } = await home.run(['install', 'zed', '--', 'node', './no-such-script.js']);
+  expect(code).toBe(1);
+  expect(stderr).toContain(`There is no file ${home.file('no-such-script.js')}`);
+  expect(stderr).not.toContain('warning:');
+});

@@ -106,3 +106,10 @@ test('create-mooring has this version and creates projects with it', () => {
   const create = JSON.parse(readFileSync(join(root, 'packages/create-mooring/package.json'), 'utf8'));
   expect(create).toMatchObject({ name: 'create-mooring', version, dependencies: { mooring: version } });
 });
+
+test('create-mooring without a name shows its own usage', () => {
+  const { status, stderr } = spawnSync(process.execPath, [join(root, 'packages/create-mooring/create-mooring.js')], {
+    encoding: 'utf8',
+  });
+  expect({ status, stderr }).toEqual({ status: 2, stderr: 'Usage: npm create mooring <name> [-- --js]\n' });
+});

@@ -32,9 +32,13 @@ export async function checkLaunch(
         : { command: process.execPath, args: [resolve(process.argv[1] ?? ''), ...own], env };
     reports.push(...(await checkConnection(target, { timeoutMs })).reports);
   }
+  const isMissing = reports.some(({ id }) => id === 'script-not-found');
   return {
     errors: reports.filter(isError),
-    warnings: reports.filter(({ id }) => findingKinds[id].severity === 'warning'),
+    // Paths of files that exist are written in full; for one that does not exist, the error is enough.
+    warnings: reports.filter(
+      ({ id }) => findingKinds[id].severity === 'warning' && !(isMissing && id === 'relative-path'),
+    ),
   };
 }
 
