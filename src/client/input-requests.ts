@@ -94,7 +94,7 @@ export class InputFailure extends Error {
 /** There is no handler. */
 class UndeclaredInput extends InputFailure {
   constructor(ability: Ability) {
-    super('unavailable', `This client has no ${ability.replace('.', ' by ')}`);
+    super('unavailable', `This client does not support ${ability}`);
   }
 }
 

@@ -33,7 +33,10 @@ test('a list whose cursors repeat is rejected; other servers are listed', async 
   const gateway = gatewayWith(scripted({ 'tools/list': () => ({ tools: [tool('a')], nextCursor: 'again' }) }));
   const client = await clientOf(closers, gateway.server);
   expect((await client.listTools()).map(({ name }) => name)).toEqual(['good__work']);
-  expect(gateway.status()[0]).toMatchObject({ state: 'degraded', reason: expect.stringContaining('its cursors repeat') });
+  expect(gateway.status()[0]).toMatchObject({
+    state: 'degraded',
+    reason: expect.stringContaining('its cursors repeat'),
+  });
 });
 
 test('a list that never comes delays no other list for long', async () => {

@@ -197,7 +197,7 @@ export class HeldCall {
       if (request.kind === 'elicit' || request.kind === 'elicitUrl') resolve({ action: 'cancel' });
       else reject(new InputFailure('declined', 'The client did not respond'));
     }
-    this.call.cancel(new DOMException('the client did not come back', 'AbortError'));
+    this.call.cancel(new DOMException('the client did not send its retry', 'AbortError'));
     this.forget();
   }
 
