@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compileGlob, compileGlobs, literalPrefix } from './glob.ts';
+import { compileGlob, compileGlobs, literalPrefix, matchInSteps } from './glob.ts';
 
 const cases: readonly (readonly [string, readonly string[], readonly string[]])[] = [
   ['echo', ['echo'], ['Echo', 'echo2', '']],
@@ -45,6 +45,19 @@ test('patterns that are slow with backtracking are matched in one pass', () => {
   const hostile = 'a'.repeat(1_000_000);
   for (const pattern of [`${'*a'.repeat(20)}b`, `${'**a'.repeat(20)}b`, `${'a*'.repeat(20)}?b`]) {
     expect(compileGlob(pattern)(hostile)).toBe(false);
+  }
+});
+
+test('long texts are matched in steps, with the same result', () => {
+  const long = 'abc/'.repeat(10_000);
+  for (const patterns of [['**a?c/*'], ['**b*d'], ['**a?c/', 'x'], ['y', '*']]) {
+    const glob = compileGlobs(patterns);
+    let steps = 0;
+    const matching = matchInSteps(glob, long);
+    let step = matching.next();
+    for (; step.done !== true; step = matching.next()) steps++;
+    expect(step.value).toBe(glob(long));
+    expect(steps).toBeGreaterThan(0);
   }
 });
 

@@ -79,3 +79,15 @@ export function inSlices<T>(items: Iterable<T>, handle: (item: T) => void): unde
     while (!runSlice());
   })();
 }
+
+/** Runs all steps, as `inSlices` handles items. Returns what they return, or a promise of it. */
+export function runInSlices<T>(steps: Generator<void, T>): T | Promise<T> {
+  let result!: T;
+  const rest = inSlices(
+    (function* () {
+      result = yield* steps;
+    })(),
+    () => {},
+  );
+  return rest === undefined ? result : rest.then(() => result);
+}

@@ -229,6 +229,36 @@ describe('what a policy says of arguments', () => {
     expect(await rejected({ options: { site: 'db.internal' } })).toBe(true);
   });
 
+  test('a text is denied at any depth that a message may have', async () => {
+    const connection = await client([{ tools: ['*'], argument: '*', deny: ['**secret**'] }]);
+    let nested: unknown = 'a secret';
+    for (let depth = 0; depth < 240; depth++) nested = [nested];
+    const { result } = await connection.request('tools/call', { name: 'echo', arguments: { nested } });
+    expect(result.content[0].text).toContain('Denied by policy');
+  });
+
+  test('long arguments are checked in slices: other callers are answered first, and a cancelled call does not run', async () => {
+    const deny = Array.from({ length: 40 }, (_, index) => `**secret?${index}*`);
+    const server = served({ arguments: [{ tools: ['**'], argument: '*', deny }] });
+    let runs = 0;
+    server.tool('count', { input: { type: 'object' }, run: () => `run ${++runs}` });
+    const [slow, quick] = await Promise.all([
+      TestClient.open(server, undefined, {}, peer(alice)),
+      TestClient.open(server, undefined, {}, peer(guest)),
+    ]);
+    const long = { name: 'count', arguments: { text: 'secret'.repeat(40_000) } };
+    const answered: string[] = [];
+    const first = slow.request('tools/call', long).then(() => answered.push('long'));
+    const second = quick.request('tools/call', { name: 'echo', arguments: {} }).then(() => answered.push('short'));
+    await Promise.all([first, second]);
+    expect(answered).toEqual(['short', 'long']);
+    slow.send({ jsonrpc: '2.0', id: 'cancelled', method: 'tools/call', params: long });
+    slow.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'cancelled' } });
+    // Calls of one caller are checked one after the other.
+    const { result } = await slow.request('tools/call', long);
+    expect(result.content[0].text).toBe('run 2');
+  });
+
   test('rules may hold for some callers only', async () => {
     const rules: Policy['arguments'] = [
       { tools: ['echo'], argument: 'n', schema: { maximum: 1 }, principals: ['guest-*'] },

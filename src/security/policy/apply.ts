@@ -3,10 +3,14 @@
 import { checkOf, compose } from '../../engine/middleware.ts';
 import type { ChangeFilter, Middleware, Pack, RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
+import { callerKey } from '../../protocol/caller-budget.ts';
+import { CallerTurns } from '../../protocol/caller-turns.ts';
 import type { ToolResult } from '../../protocol/model.ts';
+import { runInSlices } from '../../protocol/slices.ts';
 import { requireScopes, type ScopeOptions } from '../auth/scopes.ts';
 import { markDenied } from '../denial-reasons.ts';
 import { type BucketStore, limitCalls, limitConcurrency, rateLimit, shedLoad } from '../limits/index.ts';
+import type { Violation } from './arguments.ts';
 import type { CompiledPolicy } from './compile.ts';
 
 export interface ApplyOptions extends ScopeOptions {
@@ -105,14 +109,23 @@ function guardsOf(server: Server, policy: CompiledPolicy, options: ApplyOptions)
   };
 }
 
+/** Long arguments take long to check: those of a caller one after the other, so that others wait for one slice of each. */
+const checking = new CallerTurns(Number.POSITIVE_INFINITY, 1);
+
 /** A denied argument is a tool result: the model reads why and can try an allowed one. */
 function checkArguments(policy: CompiledPolicy): Middleware {
   return (request, next) => {
-    if (request.method !== 'tools/call') return next();
-    const violation = policy.checkArguments(request.name ?? '', request.params['arguments'], request.peer.principal);
-    if (violation === undefined) return next();
-    markDenied(request, `${violation.rule}: ${violation.argument} ${violation.why}`);
-    return denial(request, violation.argument, violation.why);
+    const { method, name = '', params, peer, ctx } = request;
+    if (method !== 'tools/call') return next();
+    const decide = (violation: Violation | undefined): unknown => {
+      if (violation === undefined) return next();
+      markDenied(request, `${violation.rule}: ${violation.argument} ${violation.why}`);
+      return denial(request, violation.argument, violation.why);
+    };
+    const violation = checking.runInline(callerKey(peer), ctx, () =>
+      runInSlices(policy.checkArguments(name, params['arguments'], peer.principal)),
+    );
+    return violation instanceof Promise ? violation.then(decide) : decide(violation);
   };
 }
 

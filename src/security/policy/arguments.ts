@@ -1,6 +1,6 @@
 // Constraints on the arguments of tools: the argument rules of a policy, compiled.
 
-import { compileGlobs, type Glob } from '../../protocol/glob.ts';
+import { compileGlobs, type Glob, matchInSteps } from '../../protocol/glob.ts';
 import type { Principal } from '../../protocol/principal.ts';
 import { compileEagerly } from '../../schema/eager.ts';
 import { formatIssues, type JsonSchema } from '../../schema/index.ts';
@@ -14,11 +14,14 @@ export interface Violation {
   readonly why: string;
 }
 
-/** Finds the first rule that the arguments violate. */
-export type CheckArguments = (tool: string, args: unknown, principal: Principal | undefined) => Violation | undefined;
+/** Finds the first rule that the arguments violate. In steps: callers choose how long their arguments are. */
+export type CheckArguments = (
+  tool: string,
+  args: unknown,
+  principal: Principal | undefined,
+) => Generator<void, Violation | undefined>;
 
-/** Deeper arguments are rejected by the schema of the tool, or by the limit on messages. */
-const maxDepth = 64;
+type Steps<T> = Generator<void, T>;
 
 interface CompiledRule {
   readonly name: string;
@@ -26,18 +29,19 @@ interface CompiledRule {
   readonly fitsTool: Glob;
   readonly audience: CompiledAudience;
   /** What is wrong with one value. */
-  readonly problemOf: (value: unknown) => string | undefined;
+  readonly problemOf: (value: unknown) => Steps<string | undefined>;
   readonly reason: string | undefined;
 }
 
 export function compileArguments({ arguments: rules = [] }: Policy, profile: string | undefined): CheckArguments {
   const compiled = rules.map(compileRule).filter(({ audience }) => audience.inProfile(profile));
-  return (tool, args, principal) => {
+  return function* (tool, args, principal) {
     for (const { name, argument, fitsTool, audience, problemOf, reason } of compiled) {
       if (!fitsTool(tool) || !audience.fits(principal)) continue;
       for (const { value, at } of valuesAt(args, argument)) {
-        const problem = problemOf(value);
+        const problem = yield* problemOf(value);
         if (problem !== undefined) return { rule: name, argument: at, why: reason ?? problem };
+        yield;
       }
     }
     return undefined;
@@ -52,18 +56,21 @@ function compileRule(rule: ArgumentRule, index: number): CompiledRule {
   const denied = deny && compileGlobs(deny.map(fold));
   const validate = rule.schema && compileFragment(rule.schema, name);
 
-  const textFlaw = (text: string): string | undefined => {
+  const textFlaw = function* (text: string): Steps<string | undefined> {
     if (maxLength !== undefined && text.length > maxLength) return `must not have more than ${maxLength} characters`;
-    if (denied?.(fold(text)) === true) return 'has a value that is denied';
-    return allowed?.(fold(text)) === false ? 'has a value that is not allowed' : undefined;
+    const folded = fold(text);
+    if (denied !== undefined && (yield* matchInSteps(denied, folded))) return 'has a value that is denied';
+    if (allowed !== undefined && !(yield* matchInSteps(allowed, folded))) return 'has a value that is not allowed';
+    return undefined;
   };
-  const problemOf = (value: unknown): string | undefined => {
+  const problemOf = function* (value: unknown): Steps<string | undefined> {
     const problem = validate?.(value);
     if (problem !== undefined) return problem;
     if (allowed === undefined && denied === undefined && maxLength === undefined) return undefined;
-    for (const text of textsIn(value, 0)) {
-      const found = textFlaw(text);
+    for (const text of textsIn(value)) {
+      const found = yield* textFlaw(text);
       if (found !== undefined) return found;
+      yield;
     }
     // Only strings can match a list of globs.
     return allowed !== undefined && typeof value !== 'string' && !Array.isArray(value) ? 'must be a string' : undefined;
@@ -97,7 +104,7 @@ function assertFastPattern(value: unknown, where: string): void {
 /** The values that a rule applies to, and where they are. Missing values are ignored. */
 function* valuesAt(args: unknown, argument: string): Generator<{ readonly value: unknown; readonly at: string }> {
   if (argument === '*') {
-    for (const text of textsIn(args, 0)) yield { value: text, at: '*' };
+    for (const text of textsIn(args)) yield { value: text, at: '*' };
     return;
   }
   const names = argument.startsWith('/')
@@ -114,8 +121,13 @@ function* valuesAt(args: unknown, argument: string): Generator<{ readonly value:
   yield { value, at: argument };
 }
 
-function* textsIn(value: unknown, depth: number): Generator<string> {
-  if (typeof value === 'string') yield value;
-  if (typeof value !== 'object' || value === null || depth > maxDepth) return;
-  for (const item of Object.values(value)) yield* textsIn(item, depth + 1);
+/** All texts in a value, at any depth. Not recursive: messages may be deeper than a policy should have to know. */
+function* textsIn(value: unknown): Generator<string> {
+  const levels = [[value].values()];
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const { value: item, done } = level.next();
+    if (done === true) levels.pop();
+    else if (typeof item === 'string') yield item;
+    else if (typeof item === 'object' && item !== null) levels.push(Object.values(item).values());
+  }
 }

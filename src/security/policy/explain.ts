@@ -49,7 +49,7 @@ export function explainCall(policy: CompiledPolicy, query: PolicyQuery): Explana
     const said = `needs the scopes ${scopes.join(' ')}${reaches ? ', which the caller has' : ''}`;
     reasons.push({ step: 'scopes', rule: 'scopes', effect: reaches ? 'allow' : 'step-up', why: said });
   }
-  const violation = tool === undefined ? undefined : policy.checkArguments(tool, args, principal);
+  const violation = tool === undefined ? undefined : resultOf(policy.checkArguments(tool, args, principal));
   if (violation !== undefined) {
     const said = `argument ${JSON.stringify(violation.argument)} ${violation.why}`;
     reasons.push({ step: 'arguments', rule: violation.rule, effect: 'deny', why: said });
@@ -57,6 +57,13 @@ export function explainCall(policy: CompiledPolicy, query: PolicyQuery): Explana
   reasons.push(...limitsOn(policy, method, key));
   if (!reaches) return { decision: 'step-up', scopes, reasons };
   return { decision: violation === undefined ? 'allow' : 'deny', reasons };
+}
+
+/** What all steps together return. */
+function resultOf<T>(steps: Generator<void, T>): T {
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
 }
 
 function limitsOn(policy: CompiledPolicy, method: string, name: string): Reason[] {
