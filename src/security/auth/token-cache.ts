@@ -7,18 +7,24 @@ import type { Denied, Principal } from './contract.ts';
 interface Known {
   readonly result: Principal | Denied;
   readonly untilMs: number;
+  readonly bytes: number;
 }
 
 /** `wasAccepted`: whether the token was accepted before; its result is not valid any more. */
 type Find = (wasAccepted: boolean) => Promise<Principal | Denied>;
 
 const maxTokens = 10_000;
+/** Memory for the claims of accepted tokens; stops an issuer, or users who choose claims, from filling it with long ones. */
+const maxBytes = 64 * 1024 * 1024;
+/** A result that takes more is not cached, so that it does not evict those of all others. */
+const maxBytesPerToken = 1024 * 1024;
 
 export class TokenCache {
   readonly #keepMs: number;
   readonly #accepted = new Map<string, Known>();
   readonly #denied = new Map<string, Known>();
   readonly #pending = new Map<string, Promise<Principal | Denied>>();
+  #bytes = 0;
 
   constructor(keepMs: number) {
     this.#keepMs = keepMs;
@@ -44,17 +50,44 @@ export class TokenCache {
   #keep(key: string, result: Principal | Denied): Principal | Denied {
     const expiresAtMs = 'status' in result ? undefined : result.expiresAtMs;
     const untilMs = Math.min(Date.now() + this.#keepMs, expiresAtMs ?? Number.POSITIVE_INFINITY);
-    this.#accepted.delete(key);
-    this.#denied.delete(key);
-    const results = 'status' in result ? this.#denied : this.#accepted;
-    if (results.size >= maxTokens) {
-      // Evicts the oldest entry; a map keeps the order of insertion.
-      for (const oldest of results.keys()) {
-        results.delete(oldest);
-        break;
-      }
+    this.#forget(key);
+    const isDenied = 'status' in result;
+    const bytes = isDenied ? 0 : estimateBytes(result.claims);
+    if (bytes > maxBytesPerToken) return result;
+    const results = isDenied ? this.#denied : this.#accepted;
+    // The oldest are evicted first; a map keeps the order of insertion.
+    for (const oldest of results.keys()) {
+      if (results.size < maxTokens && this.#bytes + bytes <= maxBytes) break;
+      this.#forget(oldest);
     }
-    results.set(key, { result, untilMs });
+    this.#bytes += bytes;
+    results.set(key, { result, untilMs, bytes });
     return result;
   }
+
+  #forget(key: string): void {
+    this.#bytes -= this.#accepted.get(key)?.bytes ?? 0;
+    this.#accepted.delete(key);
+    this.#denied.delete(key);
+  }
+}
+
+/** An object or its entry, besides its texts. */
+const bytesPerValue = 64;
+
+/** About how much memory claims take; counts no further than a result that is not cached. */
+function estimateBytes(claims: unknown): number {
+  let bytes = 0;
+  const open = [claims];
+  for (let value = open.pop(); value !== undefined && bytes <= maxBytesPerToken; value = open.pop()) {
+    bytes += bytesPerValue;
+    if (typeof value === 'string') bytes += value.length;
+    else if (typeof value === 'object' && value !== null) {
+      for (const [name, item] of Object.entries(value)) {
+        bytes += name.length;
+        open.push(item);
+      }
+    }
+  }
+  return bytes;
 }
