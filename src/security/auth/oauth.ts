@@ -12,7 +12,7 @@ import {
 import { type Claims, hasScopes, principalOf, type ScopeHierarchy } from './claims.ts';
 import type { Authenticate, Denied, Principal } from './contract.ts';
 import { AuthUnavailable, Issuer, type IssuerOptions } from './issuer.ts';
-import { type JWTPayload, loadJose } from './jose.ts';
+import { type JWTPayload, loadJose, verifyToken } from './jose.ts';
 import {
   canonicalResource,
   type MetadataRoute,
@@ -128,18 +128,16 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
 
   const verify = async (token: string, issuer: Issuer, target: ProtectedResource): Promise<Principal | Denied> => {
     const { parts, audiences } = target;
-    const { jwtVerify } = await loadJose();
     const keys = await issuer.keys();
     try {
-      const { payload, protectedHeader } = await jwtVerify(token, keys, {
+      const { payload, protectedHeader } = await verifyToken(token, keys, {
         issuer: issuer.name,
         audience: [...audiences],
         algorithms: [...algorithms],
         clockTolerance: toleranceMs / 1000,
         requiredClaims: ['exp'],
       });
-      if (!tokenTypes.has(protectedHeader.typ?.toLowerCase() ?? ''))
-        return invalidToken('the token is not an access token', parts);
+      if (!isTokenType(protectedHeader.typ)) return invalidToken('the token is not an access token', parts);
       return admit(payload as JWTPayload & Claims, issuer.name, target);
     } catch (error) {
       const why = claimError(error);
@@ -211,6 +209,8 @@ function addressBelow(resource: string, below: string): string {
 /** Values of `typ` for an access token; many issuers leave it out. */
 const tokenTypes: ReadonlySet<string> = new Set(['', 'jwt', 'at+jwt', 'application/at+jwt']);
 
+const isTokenType = (typ: unknown = ''): boolean => typeof typ === 'string' && tokenTypes.has(typ.toLowerCase());
+
 /** With and without the trailing slash, which has no meaning. */
 function audiencesOf(audience: string | readonly string[]): ReadonlySet<string> {
   const given = typeof audience === 'string' ? [audience] : audience;
@@ -235,7 +235,10 @@ async function issuerNamedBy(token: string): Promise<string | undefined> {
 
 /** What is wrong with a token, as text for the client; undefined if the token is not the cause. */
 function claimError(error: unknown): string | undefined {
-  const { code, claim } = error as { readonly code?: unknown; readonly claim?: unknown };
+  const { name, code, claim } = error as { readonly name?: unknown; readonly code?: unknown; readonly claim?: unknown };
+  // What the platform's cryptography throws for a key that is too short or not on its curve.
+  if (name === 'TypeError' || name === 'DataError' || name === 'NotSupportedError' || name === 'OperationError')
+    return 'the key that the token names cannot be used';
   switch (code) {
     case 'ERR_JWT_EXPIRED':
       return 'the token has expired';
