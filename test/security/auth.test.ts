@@ -157,6 +157,7 @@ describe('an OAuth resource server', () => {
       }),
     ],
     ['that is no access token', () => ({ header: { typ: 'logout+jwt' } })],
+    ['with a type that is not a text', () => ({ header: { typ: 5 } })],
     ['that is bound to a key without a proof', () => ({ claims: { cnf: { jkt: 'thumbprint' } } })],
     ['with an unknown critical extension', () => ({ header: { crit: ['evil'], evil: true } })],
   ];
@@ -281,6 +282,53 @@ describe('an OAuth resource server', () => {
     late.answers.clear();
     expect(await authenticate(requestWith(token))).toMatchObject({ id: 'alice' });
     await late.close();
+  });
+
+  test('over HTTP that is a response with 503 which says so', async () => {
+    const broken = await AuthorizationServer.start();
+    broken.answers.set('/keys', { status: 200, body: 'no keys' });
+    const { authenticate } = createOAuthAuthenticator({ resource, issuers: [broken.issuer] });
+    const served = await serveHttp(whoami(), { port: 0, authenticate });
+    const response = await fetch(served.url, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${await broken.token(resource)}` },
+    });
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await response.text()).toContain(`authorization server ${broken.issuer} cannot be reached`);
+    await served.close();
+    await broken.close();
+  });
+
+  test('an issuer that responds with a page where it has no metadata is found by its other metadata', async () => {
+    const other = await AuthorizationServer.start();
+    const page = { status: 200, body: '<html>', type: 'text/html' };
+    other.answers.set('/.well-known/oauth-authorization-server', page);
+    const body = { issuer: other.issuer, jwks_uri: `${other.issuer}/keys` };
+    other.answers.set('/.well-known/openid-configuration', { status: 200, body });
+    const { authenticate } = createOAuthAuthenticator({ resource, issuers: [other.issuer] });
+    expect(await authenticate(requestWith(await other.token(resource)))).toMatchObject({ id: 'alice' });
+    await other.close();
+  });
+
+  test('several keys without a name, or with the same, are tried; one that cannot be used makes its tokens invalid', async () => {
+    const rotating = await AuthorizationServer.start();
+    const other = await AuthorizationServer.start();
+    const { kid: _kid, ...nameless } = rotating.publicKey;
+    const { kid: _other, ...otherNameless } = other.publicKey;
+    const broken = { ...nameless, y: nameless.x as string, kid: 'broken' };
+    const keys = [other.publicKey, rotating.publicKey, otherNameless, nameless, broken];
+    rotating.answers.set('/keys', { status: 200, body: { keys } });
+    const { authenticate } = createOAuthAuthenticator({ resource, issuers: [rotating.issuer] });
+    const resultFor = async (wish: TokenWish) => authenticate(requestWith(await rotating.token(resource, wish)));
+    expect(await resultFor({})).toMatchObject({ id: 'alice' });
+    expect(await resultFor({ header: { kid: undefined } })).toMatchObject({ id: 'alice' });
+    expect(await resultFor({ key: (await generateKeyPair('ES256')).privateKey })).toMatchObject({ status: 401 });
+    expect(await resultFor({ header: { kid: 'broken' } })).toMatchObject({
+      status: 401,
+      message: 'Unauthorized: the key that the token names cannot be used',
+    });
+    await rotating.close();
+    await other.close();
   });
 
   test('weak algorithms, plain http and an empty audience cannot be configured', () => {

@@ -1,6 +1,8 @@
 // One authorization server: finds its keys, and introspects tokens.
 
-import { createFetcher, type Fetcher } from '../network/fetcher.ts';
+import { WireError } from '../../protocol/errors.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
+import { createFetcher, type Fetcher, NetworkError, type NetworkErrorCode } from '../network/fetcher.ts';
 import { toWebFetch } from '../network/web-fetch.ts';
 import type { Claims } from './claims.ts';
 import { type JSONWebKeySet, type JWTVerifyGetKey, loadJose } from './jose.ts';
@@ -20,13 +22,20 @@ export interface IssuerOptions {
   readonly introspection?: IntrospectionOptions;
 }
 
-/** The issuer cannot be reached now, which is not the fault of the token. */
-export class AuthUnavailable extends Error {
+/** The issuer cannot be used now, which is not the fault of the token. Over HTTP it is answered with 503. */
+export class AuthUnavailable extends WireError {
   constructor(issuer: string, cause: unknown) {
-    super(`The authorization server ${issuer} cannot be reached`, { cause });
+    super(
+      'internal',
+      `The authorization server ${issuer} cannot be reached or its response cannot be used; try again later`,
+      { cause, http: { status: 503, headers: ['Retry-After', '1'] } },
+    );
     this.name = 'AuthUnavailable';
   }
 }
+
+/** Errors of a response that is not a metadata document. */
+const unusable: ReadonlySet<NetworkErrorCode> = new Set(['NETWORK_BAD_RESPONSE', 'NETWORK_REDIRECT']);
 
 /** Introspection costs the issuer resources; made-up tokens must not turn us into an attack on it. */
 const maxLookups = 64;
@@ -92,17 +101,32 @@ export class Issuer {
       `${origin}/.well-known/openid-configuration${path}`,
       ...(path === '' ? [] : [`${origin}${path}/.well-known/openid-configuration`]),
     ];
-    for (const metadataUrl of urls) {
-      const response = await this.#fetcher.fetch(metadataUrl, { accept: ['application/json'], redirect: 'reject' });
-      if (response.status !== 200) {
-        response.discard();
-        continue;
+    let flaw = new Error('its metadata has no jwks_uri');
+    for (const url of urls) {
+      try {
+        const keys = await this.#keysAt(url);
+        if (keys !== undefined) return keys;
+      } catch (error) {
+        // Some issuers respond with a page to every path that they do not have.
+        if (!(error instanceof NetworkError && unusable.has(error.code))) throw error;
+        flaw = error;
       }
-      const { issuer, jwks_uri: keys } = (await response.json()) as { issuer?: unknown; jwks_uri?: unknown };
-      if (issuer !== this.name) throw new Error(`${metadataUrl} names another issuer`);
-      if (typeof keys === 'string') return keys;
     }
-    throw new Error('its metadata has no jwks_uri');
+    throw flaw;
+  }
+
+  /** The address of the keys in one metadata document; undefined if the document does not exist or does not have it. */
+  async #keysAt(url: string): Promise<string | undefined> {
+    const response = await this.#fetcher.fetch(url, { accept: ['application/json'], redirect: 'reject' });
+    if (response.status !== 200) {
+      response.discard();
+      return undefined;
+    }
+    const metadata = await response.json();
+    if (!isObject(metadata)) return undefined;
+    const { issuer, jwks_uri: keys } = metadata;
+    if (issuer !== this.name) throw new Error(`${url} names another issuer`);
+    return typeof keys === 'string' ? keys : undefined;
   }
 
   /** What the issuer returns about a token; undefined if the token is not active. `wasAccepted`: it was active before. */

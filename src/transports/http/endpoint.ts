@@ -1,7 +1,7 @@
 // The HTTP endpoint of one server: access checks, authentication, and routing by path. Works on exchanges, whichever server
 // they come from; the transports behind the paths are in streamable.ts and legacy-sse.ts.
 
-import { type WireError, wireErrors } from '../../protocol/errors.ts';
+import { WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Principal, SessionControl, SessionHost } from '../../protocol/exchange.ts';
 import { type Logger, silentLogger } from '../../protocol/logger.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
@@ -260,6 +260,11 @@ export class Endpoint {
       else done(this.#deny(request, result ?? { status: 401 }));
     };
     const failed = (error: unknown): void => {
+      if (error instanceof WireError && error.http !== undefined) {
+        const { message, http } = error;
+        this.logger.warn('authentication is not possible now', { path: request.path, error });
+        return done({ ok: false, status: http.status, message, headers: http.headers ?? [] });
+      }
       this.logger.error('authentication failed unexpectedly', { path: request.path, error });
       done({ ok: false, status: 500, message: 'Internal error', headers: [] });
     };
