@@ -11,6 +11,7 @@ import type { ClientDeadlines } from './deadline.ts';
 import { ClientError, clientErrors } from './errors.ts';
 import type { InputResponder } from './input-requests.ts';
 import { InputRequiredError, linksToVisit, respondToInputRequests, visitLinks } from './input-required.ts';
+import { resolveTimeLimits, type TimeLimits } from './options.ts';
 import type { CallOwner, OutgoingCall } from './outgoing-call.ts';
 import { pauseMs, type ResolvedRetry, transience } from './retry.ts';
 
@@ -22,8 +23,8 @@ export interface CallRunnerOptions {
   readonly inputs: InputResponder;
   readonly retry: ResolvedRetry;
   readonly maxInputRetries: number;
-  /** The default time limit of a call. */
-  readonly timeoutMs: number;
+  /** The default time limits of a call. */
+  readonly limits: TimeLimits;
   readonly deadlines: ClientDeadlines;
   /** The server does not know the session of the connection any more. */
   readonly onLost: (connection: ClientConnection, error: ClientError) => void;
@@ -128,7 +129,7 @@ export class CallRunner implements CallOwner {
 
   /** A call that waits for a new connection waits no longer than for a response. */
   #sendLater(call: OutgoingCall): void {
-    const { timeoutMs = this.#options.timeoutMs } = call.options;
+    const { timeoutMs } = resolveTimeLimits(call.options, this.#options.limits);
     const stop = this.#options.deadlines.start(timeoutMs, () => {
       call.reject(clientErrors.timeout(call.method, timeoutMs, '; the connection was lost and has not been restored'));
     });

@@ -82,7 +82,7 @@ export class Client {
       inputs,
       retry: resolveRetry(options.retry),
       maxInputRetries: limits.maxInputRetries,
-      timeoutMs: limits.timeoutMs,
+      limits,
       deadlines,
       onLost: (lost, error) => this.#lost(lost, error),
       onRestored: (restored) => this.#restored(restored),

@@ -13,6 +13,8 @@ import { type ClientError, clientErrors } from './errors.ts';
 import type { InputResponder } from './input-requests.ts';
 import type { ClientLimits, Progress } from './options.ts';
 import { OutgoingCall } from './outgoing-call.ts';
+import { type ClientLimits, type Progress, resolveTimeLimits } from './options.ts';
+import { type JsonObject, OutgoingCall } from './outgoing-call.ts';
 import { PendingCalls } from './pending.ts';
 import { responseError } from './response-error.ts';
 import { findResultText } from './result-text.ts';
@@ -129,8 +131,9 @@ export class ClientConnection implements TransportListener {
     }
     const { transport } = this;
     const { addressed } = call;
-    call.timeoutMs = call.options.timeoutMs ?? this.#limits.timeoutMs;
-    call.maxTimeoutMs = Math.max(call.options.maxTimeoutMs ?? this.#limits.maxTimeoutMs, call.timeoutMs);
+    const { timeoutMs, maxTimeoutMs } = resolveTimeLimits(call.options, this.#limits);
+    call.timeoutMs = timeoutMs;
+    call.maxTimeoutMs = maxTimeoutMs;
     call.lastProgress = undefined;
     this.#pending.add(call);
     if (this.#events.telemetry !== undefined) call.trace = this.#traceOf(call, this.#events.telemetry);

@@ -1,7 +1,7 @@
 // The options of a connection and of one call, with every limit's name, default and reason.
 
 import type { CancelSignal } from '../protocol/cancellation.ts';
-import { resolveLimitOptions } from '../protocol/known-options.ts';
+import { assertLimit, resolveLimitOptions } from '../protocol/known-options.ts';
 import type { Logger } from '../protocol/logger.ts';
 import type { CacheHint, Capabilities, Implementation, JsonObject, LogLevel, Meta } from '../protocol/model.ts';
 import type { Authorizer } from './auth/authorizer.ts';
@@ -27,7 +27,7 @@ export interface CallOptions {
   readonly signal?: CancelSignal | undefined;
   /** How long to wait for the response, or for the next report of progress. Default: that of the client. */
   readonly timeoutMs?: number | undefined;
-  /** The longest time to wait, even if progress is reported. Default: that of the client. */
+  /** The longest time to wait, even if progress is reported. Default: that of the client, or a longer `timeoutMs`. */
   readonly maxTimeoutMs?: number | undefined;
   /** Asks the server to report progress, which also extends the time limit. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
@@ -167,7 +167,7 @@ export interface ConnectOptions {
   readonly probeTimeoutMs?: number;
   /** Default of `CallOptions.timeoutMs`: 60 s. */
   readonly timeoutMs?: number;
-  /** Default of `CallOptions.maxTimeoutMs`: 10 min. */
+  /** Default of `CallOptions.maxTimeoutMs`: 10 min, or a longer `timeoutMs`. */
   readonly maxTimeoutMs?: number;
 
   /** `false`: nothing is repeated. */
@@ -254,5 +254,24 @@ export const defaultLimits: ClientLimits = {
 };
 
 /** Fills in the defaults. Throws for a limit that is not a number. */
-export const resolveClientLimits = (options: ConnectOptions): ClientLimits =>
-  resolveLimitOptions<ClientLimits>(defaultLimits, options, ['maxInputRetries']);
+export function resolveClientLimits(options: ConnectOptions): ClientLimits {
+  const limits = resolveLimitOptions<ClientLimits>(defaultLimits, options, ['maxInputRetries']);
+  return { ...limits, ...resolveTimeLimits(options, limits) };
+}
+
+/** The time limits of a call. */
+export type TimeLimits = Pick<ClientLimits, 'timeoutMs' | 'maxTimeoutMs'>;
+
+/** Throws for a time limit that is not a number above 0: the call would have none. */
+export function assertTimeLimits({ timeoutMs, maxTimeoutMs }: CallOptions): void {
+  if (timeoutMs !== undefined) assertLimit('timeoutMs', timeoutMs);
+  if (maxTimeoutMs !== undefined) assertLimit('maxTimeoutMs', maxTimeoutMs);
+}
+
+/** Fills in the defaults. A longer `timeoutMs` raises the default of `maxTimeoutMs`, but not a `maxTimeoutMs` that is given. */
+export function resolveTimeLimits(given: CallOptions, defaults: TimeLimits): TimeLimits {
+  const { timeoutMs = defaults.timeoutMs } = given;
+  const raised = given.timeoutMs === undefined ? defaults.maxTimeoutMs : Math.max(defaults.maxTimeoutMs, timeoutMs);
+  const { maxTimeoutMs = raised } = given;
+  return { timeoutMs: Math.min(timeoutMs, maxTimeoutMs), maxTimeoutMs };
+}

@@ -7,7 +7,7 @@ import type { JsonObject, LogLevel } from '../protocol/model.ts';
 import type { ClientCodec, DecodedResult, RequestMeta } from '../protocol/revisions/client-revisions.ts';
 import type { HeaderParam } from '../protocol/revisions/index.ts';
 import { ClientError, clientErrors } from './errors.ts';
-import type { CallOptions, InputRetry, Progress } from './options.ts';
+import { assertTimeLimits, type CallOptions, type InputRetry, type Progress } from './options.ts';
 import type { RequestTrace, TracedEnd } from './telemetry.ts';
 
 /** Decides what becomes of a call that did not simply end. */
@@ -114,6 +114,11 @@ export class OutgoingCall {
     return new Promise<T>((resolve, reject) => {
       this.#resolve = resolve as (value: unknown) => void;
       this.#reject = reject;
+      try {
+        assertTimeLimits(this.options);
+      } catch (error) {
+        return this.reject(error);
+      }
       if (signal === undefined) return;
       this.#onAbort = () => {
         if (this.ended) return;

@@ -83,6 +83,50 @@ test('pages of a list share one limit', async () => {
   await client.close();
 });
 
+test.each([Number.NaN, -1, 0, '5', null, true, 5n, {}])(
+  'a time limit of %s is rejected, and nothing is sent',
+  async (value) => {
+    const server = new ScriptedServer('handshake');
+    const client = await connect(server.target);
+    const sent = server.sent.length;
+    for (const name of ['timeoutMs', 'maxTimeoutMs']) {
+      const options = { [name]: value } as object;
+      for (const call of [
+        () => client.callTool('work', {}, options),
+        () => client.listTools(options),
+        () => client.ping(options),
+        () => client.subscribe('file:///a', options),
+      ])
+        await expect(call()).rejects.toThrow(`The limit ${name} must be a number above 0; it is `);
+    }
+    expect(server.sent).toHaveLength(sent);
+    await client.close();
+  },
+);
+
+test('maxTimeoutMs is never exceeded, also where timeoutMs is longer or is the default', async () => {
+  const silent = () => undefined;
+  const server = new ScriptedServer('handshake', { 'tools/call': silent });
+  const timeoutOf = async (options: object, connected: object = {}): Promise<number> => {
+    const client = await connect(server.target, connected);
+    const since = performance.now();
+    const failure = client.callTool('work', {}, options).then(
+      () => undefined,
+      ({ code }: ClientError) => (code === 'timeout' ? performance.now() - since : undefined),
+    );
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    const tookMs = await failure;
+    await client.close();
+    return Math.round((tookMs ?? Number.NaN) / 100) * 100;
+  };
+  expect(await timeoutOf({ maxTimeoutMs: 1_000 })).toBe(1_000);
+  expect(await timeoutOf({ timeoutMs: 5_000, maxTimeoutMs: 1_000 })).toBe(1_000);
+  expect(await timeoutOf({}, { maxTimeoutMs: 1_000 })).toBe(1_000);
+  expect(await timeoutOf({ timeoutMs: 1_200_000 })).toBe(1_200_000);
+  expect(await timeoutOf({}, { timeoutMs: 1_200_000 })).toBe(1_200_000);
+  expect(await timeoutOf({ timeoutMs: 2_000 }, { maxTimeoutMs: 1_000 })).toBe(2_000);
+});
+
 test('a server that never responds: initialize is sent on a second connection, and listed once', async () => {
   const silent = () => undefined;
   const server = new ScriptedServer('handshake', { 'server/discover': silent, initialize: silent });

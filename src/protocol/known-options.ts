@@ -8,6 +8,13 @@ export function assertKnownOptions(callee: string, options: object, known: objec
   }
 }
 
+/** Throws for a limit that is not a number above 0. */
+export function assertLimit(name: string, value: unknown, mayBeZero = false): void {
+  if (typeof value === 'number' && (value > 0 || (value === 0 && mayBeZero))) return;
+  const given = typeof value === 'number' ? String(value) : `of type ${value === null ? 'null' : typeof value}`;
+  throw new TypeError(`The limit ${name} must be ${mayBeZero ? '0 or ' : ''}a number above 0; it is ${given}`);
+}
+
 /**
  * Fills in the defaults. An absent value must not remove a limit, and one whose default is a number must be a
  * number above 0. `mayBeZero`: names of those that may be 0.
@@ -22,11 +29,7 @@ export function resolveLimits<T extends object>(
     if (value === undefined) continue;
     if (!Object.hasOwn(defaults, name))
       throw new TypeError(`Unknown limit ${name}; use one of ${Object.keys(defaults).join(', ')}`);
-    if (typeof limits[name] === 'number') {
-      const zeroAllowed = mayBeZero.includes(name as keyof T);
-      const isValid = typeof value === 'number' && (value > 0 || (value === 0 && zeroAllowed));
-      if (!isValid) throw new TypeError(`The limit ${name} must be ${zeroAllowed ? '0 or ' : ''}a number above 0`);
-    }
+    if (typeof limits[name] === 'number') assertLimit(name, value, mayBeZero.includes(name as keyof T));
     limits[name] = value;
   }
   return limits as T;

@@ -6,6 +6,8 @@ import type { CacheHint, JsonObject } from '../../protocol/model.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import type { ReadOptions } from '../options.ts';
 import { OutgoingCall } from '../outgoing-call.ts';
+import { assertTimeLimits, type ReadOptions, resolveTimeLimits } from '../options.ts';
+import { type JsonObject, OutgoingCall } from '../outgoing-call.ts';
 import { type FeatureContext, offers } from './feature-context.ts';
 
 /** One page of a list. */
@@ -90,8 +92,9 @@ export class ListReader<T> {
     const { maxPages } = limits;
     const items: T[] = [];
     const seen = new Set<string>();
-    const { timeoutMs = limits.timeoutMs, maxTimeoutMs = limits.maxTimeoutMs } = options;
-    const until = performance.now() + Math.max(maxTimeoutMs, timeoutMs);
+    assertTimeLimits(options);
+    const { timeoutMs, maxTimeoutMs } = resolveTimeLimits(options, limits);
+    const until = performance.now() + maxTimeoutMs;
     let cursor: string | undefined;
     for (let pages = 0; pages < maxPages; pages++) {
       // A thousand pages, each just within its time limit, must not take forever.

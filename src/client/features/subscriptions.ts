@@ -174,17 +174,19 @@ class ActiveSubscription implements Subscription {
   }
 
   async #request(verb: 'subscribe' | 'unsubscribe', uri: string): Promise<void> {
-    const { timeoutMs } = this.#options;
-    const call = new OutgoingCall(methods[verb], `"uri":${JSON.stringify(uri)}`, () => undefined, { timeoutMs });
+    const { timeoutMs, maxTimeoutMs } = this.#options;
+    const fields = `"uri":${JSON.stringify(uri)}`;
+    const call = new OutgoingCall(methods[verb], fields, () => undefined, { timeoutMs, maxTimeoutMs });
     call.idempotent = true;
     await this.#context.caller.start(call);
   }
 
   async #listen(connection: ClientConnection): Promise<{ readonly over: Promise<unknown> }> {
     const fields = connection.codec?.listenFields(this.filter) ?? '';
-    const { timeoutMs, meta } = this.#options;
+    const { timeoutMs, maxTimeoutMs, meta } = this.#options;
     const call = new OutgoingCall(methods.listen, fields, () => undefined, {
       timeoutMs,
+      maxTimeoutMs,
       meta,
       signal: this.#closing.signal,
     });
