@@ -30,6 +30,21 @@ export class AuthError extends Error {
     this.tried = options.tried ?? [];
     this.oauthError = options.oauthError;
   }
+
+  /** Whether the same may work later, without a new sign-in: the authorization server does not respond as it should. */
+  get isTemporary(): boolean {
+    if (this.code === 'token-request-failed') return !isRejection(this.oauthError);
+    return this.code === 'unreachable' || this.code === 'token-response-invalid' || this.code === 'store-busy';
+  }
+}
+
+/**
+ * Whether a token endpoint has rejected the grant (RFC 6749 §5.2). Redirects, pages and other statuses come from what is in
+ * front of it, such as a proxy or a page for maintenance.
+ */
+function isRejection({ status = 0, error }: OAuthErrorInfo = {}): boolean {
+  if (status >= 500 || status === 429 || error === 'temporarily_unavailable' || error === 'server_error') return false;
+  return error !== undefined || status === 400 || status === 401;
 }
 
 /** The codes, one per row of the table below. */

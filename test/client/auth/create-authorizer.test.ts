@@ -5,6 +5,7 @@ import { createHookRedirector } from '../../../src/client/auth/grants/redirect.t
 import { createMemoryStore } from '../../../src/client/auth/storage/credential-store.ts';
 import { createFileStore } from '../../../src/client/auth/storage/file-store.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import type { Reply } from './fake-http.ts';
 import { startAuthorizationServer, startResource } from './fake-provider.ts';
 import { type AuthTestSetup, caller, selfSigning, Worlds } from './setup.ts';
 
@@ -147,13 +148,24 @@ test('a refresh token that is no longer accepted leads to a new sign-in with the
   expect(grants(world).filter((grant) => grant === 'refresh_token')).toHaveLength(2);
 });
 
-test('an authorization server that is down is an error, not a reason to sign in again', async () => {
+const outages: readonly (readonly [string, Reply])[] = [
+  ['with 503', { status: 503 }],
+  ['with a redirect', { status: 302, headers: { location: '/maintenance' } }],
+  ['with 403 and no reason', { status: 403 }],
+  ['with 404', { status: 404 }],
+  ['that it is not available now', { status: 400, body: { error: 'temporarily_unavailable' } }],
+  ['with a page', { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' }],
+];
+test.each(outages)('an authorization server that responds %s is no reason to sign in again', async (_how, reply) => {
   const world = await worlds.start();
   const { call } = caller(world.rs);
   await call();
   expire(world);
-  world.as.behaviour.token = () => ({ status: 503 });
-  await expect(call()).rejects.toMatchObject({ code: 'token-request-failed', oauthError: { status: 503 } });
+  world.as.behaviour.token = () => reply;
+  await expect(call()).rejects.toMatchObject({
+    code: expect.stringMatching(/^token-(request-failed|response-invalid)$/),
+    isTemporary: true,
+  });
   world.as.behaviour.token = () => undefined;
   expect(await call()).toBe(200);
   expect(world.as.to('/authorize')).toHaveLength(1);

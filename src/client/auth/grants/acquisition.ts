@@ -84,7 +84,7 @@ export class Acquisition {
       return { tokens: toTokenSet(response, tokens, tokens), dpop };
     } catch (error) {
       // An outage is not a reason to make a user sign in; a rejection is.
-      if (!(error instanceof AuthError) || error.code !== 'token-request-failed' || isOutage(error)) throw error;
+      if (!(error instanceof AuthError) || error.code !== 'token-request-failed' || error.isTemporary) throw error;
       const registered = await this.#credentials.client(metadata.issuer);
       if (meansUnknownClient(error) && registered?.clientId === client.clientId) {
         await this.#credentials.forgetClient(metadata.issuer);
@@ -153,11 +153,6 @@ export class Acquisition {
     if (!metadata.dpopAlgorithms?.includes('ES256')) throw authErrors.dpopUnsupported(metadata.issuer);
     return key ?? createDpopKey();
   }
-}
-
-function isOutage(error: AuthError): boolean {
-  const status = error.oauthError?.status ?? 0;
-  return status >= 500 || status === 429;
 }
 
 function meansUnknownClient(error: AuthError): boolean {
