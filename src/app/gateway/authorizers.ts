@@ -2,6 +2,7 @@
 // gateway and never reach a server.
 
 import {
+  AuthError,
   type Authorizer,
   type CredentialStore,
   createAuthorizer,
@@ -30,7 +31,7 @@ export function upstreamAuthorizers({
     if (entry.url === undefined || auth.kind === 'none' || auth.kind === 'headers') return undefined;
     // With isolated callers, the sign-in of the operator is not used: callers would act as the operator.
     if (hasUsers && config.isolation !== 'shared' && auth.kind === 'oauth') {
-      return create(entry.url, auth, createMemoryStore(), false);
+      return withoutSignIn(create(entry.url, auth, createMemoryStore(), false));
     }
     let authorizer = known.get(digest);
     if (authorizer === undefined) {
@@ -38,6 +39,26 @@ export function upstreamAuthorizers({
       known.set(digest, authorizer);
     }
     return authorizer;
+  };
+}
+
+/** Explains why no user can sign in: a login would not help. */
+function withoutSignIn(authorizer: Authorizer): Authorizer {
+  return {
+    holdsTime: true,
+    headers: (url, request) => authorizer.headers(url, request),
+    async challenge(url, response, context) {
+      try {
+        return await authorizer.challenge(url, response, context);
+      } catch (error) {
+        if (!(error instanceof AuthError && error.code === 'interaction-required')) throw error;
+        throw new AuthError(
+          'configuration',
+          'The server requires a user to sign in, and the sign-in of the operator is not used for callers that are kept apart. Set "isolation": "shared" if they may act as the operator, or use another kind of "auth"',
+          { cause: error },
+        );
+      }
+    },
   };
 }
 

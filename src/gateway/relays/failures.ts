@@ -1,7 +1,7 @@
 // What a client gets if an upstream fails: a failed tool is a result, everything else an error. Each says which server it
 // was, what happened, and whether the call may have run. None contains the command or the address of the server.
 
-import { ClientError } from '../../client/index.ts';
+import { AuthError, ClientError } from '../../client/index.ts';
 import type { Context } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
@@ -39,7 +39,8 @@ export function toolFailure(error: unknown, config: UpstreamConfig, ctx: Context
     return failed(`The server ${slug} needs ${wanted}. This client cannot be asked for it.`);
   }
   if (error instanceof UpstreamUnavailable || error instanceof LinksDeclined) return failed(error.message);
-  if (needsLogin(error)) return failed(loginText(slug));
+  if (needsLogin(error)) return failed(loginText(slug, error));
+  if (error instanceof AuthError) return failed(`The server ${slug} failed: ${reasonForCallers(error, entry)}`);
   if (!(error instanceof ClientError)) throw error;
   if (lostCodes.includes(error.code)) {
     const text =
@@ -54,7 +55,11 @@ export function toolFailure(error: unknown, config: UpstreamConfig, ctx: Context
 
 /** The error for a client whose request failed, for requests other than calls of tools. `uri`: as the client named it. */
 export function toWireError(error: unknown, { slug, entry }: UpstreamConfig, uri?: string): Error {
-  if (needsLogin(error)) return new WireError('internal', loginText(slug), { data: { server: slug } });
+  if (needsLogin(error)) return new WireError('internal', loginText(slug, error), { data: { server: slug } });
+  if (error instanceof AuthError) {
+    const message = `The server ${slug} failed: ${reasonForCallers(error, entry)}`;
+    return new WireError('internal', message, { data: { server: slug }, cause: error });
+  }
   if (error instanceof ClientError) {
     if (error.code === 'resource-not-found' && uri !== undefined) return wireErrors.resourceNotFound(uri);
     if (error.code === 'cancelled') return error;
@@ -87,8 +92,10 @@ function stoppedText(slug: string): string {
   return `The gateway restarted or stopped the server ${slug} while it worked on this call`;
 }
 
-function loginText(slug: string): string {
-  return `The server ${slug} requires a login. The operator of the gateway must sign in with: mooring gateway login ${slug}`;
+function loginText(slug: string, error: unknown): string {
+  if (error instanceof AuthError && error.code === 'configuration')
+    return `The server ${slug} requires a login, which its configuration does not allow. The operator of the gateway finds the reason with: mooring gateway status`;
+  return `The server ${slug} requires a login. The operator of the gateway has to sign in, with: mooring gateway login ${slug}`;
 }
 
 /** Whether the upstream responded with an error. */

@@ -1,6 +1,6 @@
 // Why an upstream could not be used, as callers and operators read it.
 
-import { ClientError, type ClientErrorCode, type ServerEntry } from '../../client/index.ts';
+import { AuthError, ClientError, type ClientErrorCode, type ServerEntry } from '../../client/index.ts';
 
 /** An upstream is not connected, so the call did not reach it. */
 export class UpstreamUnavailable extends Error {
@@ -29,8 +29,13 @@ export function isPermanent(error: unknown): boolean {
 
 /** The upstream requires credentials that we do not have. */
 export function needsLogin(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return error.name === 'AuthError' || (error instanceof ClientError && error.code === 'unauthorized');
+  if (error instanceof AuthError) return !error.isTemporary;
+  return error instanceof ClientError && error.code === 'unauthorized';
+}
+
+/** The same, or the authorization server does not respond as it should: then it may work later. */
+export function isAuthorizationError(error: unknown): boolean {
+  return error instanceof AuthError || needsLogin(error);
 }
 
 /** No connection to the upstream could be opened. */
@@ -57,6 +62,7 @@ const textsForCallers: Partial<Record<ClientErrorCode, string>> = {
 /** What failed, for callers: without the command, the paths and the URL of the server. Operators see more in the status. */
 export function reasonForCallers(error: unknown, entry: ServerEntry): string {
   if (needsLogin(error)) return 'it requires a login';
+  if (error instanceof AuthError) return 'its authorization server does not respond as it should; try again later';
   const text = error instanceof ClientError ? textsForCallers[error.code] : undefined;
   return text ?? withoutValuesOf(entry, messageOf(error));
 }

@@ -13,6 +13,8 @@ import { isolationKey, keepsApart } from './isolation.ts';
 import { ResourceFollowers } from './resource-followers.ts';
 import { defaultRetryDownMs } from './restart-backoff.ts';
 import { cannotBeUsed, isUnreachable, messageOf, needsLogin } from './start-error.ts';
+import { defaultRetryDownMs } from './restart-policy.ts';
+import { cannotBeUsed, isAuthorizationError, isUnreachable, messageOf, needsLogin } from './start-error.ts';
 import { UpstreamCatalog } from './upstream-catalog.ts';
 import { UpstreamRecord } from './upstream-record.ts';
 import { UpstreamState } from './upstream-state.ts';
@@ -217,13 +219,14 @@ export class Upstream {
         await this.#catalog.read(connection, this.#catalog.knowsEnough);
       }
     } catch (error) {
-      throw needsLogin(error) ? error : cannotBeUsed(this.slug, messageOf(error), undefined, error);
+      throw isAuthorizationError(error) ? error : cannotBeUsed(this.slug, messageOf(error), undefined, error);
     }
     if (!connection.isReady) throw cannotBeUsed(this.slug, 'the connection to it is lost repeatedly');
   }
 
   /** A call has failed: its lists may be out of date, or what it sends may not be valid. */
   failed(error: unknown, caller: CallerKeys): void {
+    if (isAuthorizationError(error)) this.#reportFailure('a server could not be authorized', error);
     if (this.#isRemote) this.#remoteFailed(error);
     if (!(error instanceof ClientError)) return;
     const isLost = this.#isRemote && error.code === 'connection-lost';

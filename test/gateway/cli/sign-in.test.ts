@@ -3,11 +3,13 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { connect } from '../../../src/client/index.ts';
 import type { Reply, SeenRequest } from '../../client/auth/fake-http.ts';
 import { Worlds } from '../../client/auth/setup.ts';
 import { useHome } from '../../support/program.ts';
-import { connectStdio, runtimeOf, writeConfig } from './support.ts';
+import { connectStdio, runtimeOf, startHttp, writeConfig } from './support.ts';
 
+const token = 'ada-0123456789abcdef0123456789abcdef';
 const home = useHome();
 const worlds = new Worlds();
 afterEach(() => worlds.stop());
@@ -15,7 +17,7 @@ afterEach(() => worlds.stop());
 /** Opens an address as a browser would, with the redirects that follow. */
 function installBrowser(): Record<string, string> {
   const folder = join(home.path, 'bin');
-  mkdirSync(folder);
+  mkdirSync(folder, { recursive: true });
   const file = join(folder, 'xdg-open');
   writeFileSync(file, `#!${process.execPath}\nfetch(process.argv[2]);\n`);
   chmodSync(file, 0o755);
@@ -26,6 +28,7 @@ const info = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serve
 const results: Readonly<Record<string, unknown>> = {
   initialize: info,
   'tools/list': { tools: [{ name: 'open', inputSchema: { type: 'object' } }] },
+  'tools/call': { content: [{ type: 'text', text: 'opened' }] },
 };
 
 /** A small server of 2025-06-18. */
@@ -58,4 +61,43 @@ test('"gateway login" signs in to a server, whose tokens a gateway then uses; "l
   expect(logout).toMatchObject({ code: 0, stderr: expect.stringContaining(`Signed out of ${rs.url}`) });
   const again = await home.run(['gateway', 'logout', 'safe', ...config], { env });
   expect(again.stderr).toContain('You are not signed in');
+});
+
+test('while its authorization server fails, a server does not require a login, and its tokens are kept', async () => {
+  const { as, rs } = await worlds.start();
+  const { checkToken } = rs.behaviour;
+  rs.behaviour.checkToken = (token, request) => checkToken(token, request) ?? answer(request);
+  const config = ['--config', writeConfig(home, { mcpServers: { safe: { url: rs.url } } })];
+  const env = { ...runtimeOf(home), ...installBrowser() };
+  await home.run(['gateway', 'login', 'safe', ...config], { env });
+  const client = await connectStdio(home, config);
+  await client.listTools();
+
+  as.issued.length = 0;
+  as.behaviour.token = () => ({ status: 302, headers: { location: '/maintenance' } });
+  const failed = await client.callTool('safe__open');
+  expect(failed.content[0]).toMatchObject({
+    text: 'The server safe failed: its authorization server does not respond as it should; try again later',
+  });
+  as.behaviour.token = () => undefined;
+  expect(await client.callTool('safe__open')).toMatchObject({ content: [{ text: 'opened' }] });
+  await client.close();
+  expect(as.to('/authorize')).toHaveLength(1);
+});
+
+test('a server whose callers are kept apart does not use the sign-in of the operator, and says what to do', async () => {
+  const { rs } = await worlds.start();
+  const { checkToken } = rs.behaviour;
+  rs.behaviour.checkToken = (token, request) => checkToken(token, request) ?? answer(request);
+  const config = ['--config', writeConfig(home, { mcpServers: { safe: { url: rs.url } } })];
+  const env = { ...runtimeOf(home), ...installBrowser() };
+  await home.run(['gateway', 'login', 'safe', ...config], { env });
+  const { url } = await startHttp(home, config, { MOORING_TOKEN: token });
+  const client = await connect(url, { headers: { Authorization: `Bearer ${token}` } });
+  const problem = await client.listTools().then(String, String);
+  await client.close();
+  const status = await home.run(['gateway', 'status', '--json'], { env });
+  const [safe] = JSON.parse(status.stdout).servers;
+  expect(safe).toMatchObject({ state: 'needs-login', reason: expect.stringContaining('"isolation": "shared"') });
+  expect(problem).not.toContain('gateway login');
 });
