@@ -18,6 +18,7 @@ import {
   type SamplingResult,
   type TraceContext,
 } from '../protocol/model.ts';
+import { isTraceValue } from '../protocol/trace-context.ts';
 import type { InferOutput, SchemaInput } from '../schema/index.ts';
 import { supports } from './client-support.ts';
 import type { Context, InputRequestOptions, SessionClient, SessionView } from './context.ts';
@@ -113,9 +114,9 @@ export class CallContext implements Context {
   get trace(): TraceContext {
     const { traceparent, tracestate, baggage } = this.#call.meta;
     return {
-      ...(typeof traceparent === 'string' ? { traceparent } : {}),
-      ...(typeof tracestate === 'string' ? { tracestate } : {}),
-      ...(typeof baggage === 'string' ? { baggage } : {}),
+      ...(isTraceValue(traceparent) ? { traceparent } : {}),
+      ...(isTraceValue(tracestate) ? { tracestate } : {}),
+      ...(isTraceValue(baggage) ? { baggage } : {}),
     };
   }
 

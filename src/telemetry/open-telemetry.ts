@@ -15,6 +15,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { JsonObject } from '../protocol/model.ts';
+import { isTraceValue } from '../protocol/trace-context.ts';
 import { boundaries, names } from './names.ts';
 import type { Attributes } from './request-attributes.ts';
 
@@ -76,12 +77,15 @@ export function activeToolSpan(): Span | undefined {
 
 /** The context that a request carries; undefined if it carries none. */
 function remoteContext(meta: Carrier): ActiveContext | undefined {
-  return typeof meta['traceparent'] === 'string' ? propagation.extract(ROOT_CONTEXT, meta, getter) : undefined;
+  return isTraceValue(meta['traceparent']) ? propagation.extract(ROOT_CONTEXT, meta, getter) : undefined;
 }
 
 const getter = {
   keys: (carrier: Carrier) => Object.keys(carrier),
-  get: (carrier: Carrier, key: string) => (typeof carrier[key] === 'string' ? (carrier[key] as string) : undefined),
+  get: (carrier: Carrier, key: string) => {
+    const value = carrier[key];
+    return isTraceValue(value) ? value : undefined;
+  },
 };
 
 /**
@@ -90,7 +94,7 @@ const getter = {
  */
 export function within<T>(span: Span, remote: Carrier, run: () => T): T {
   let active = context.active();
-  const baggage = typeof remote['baggage'] === 'string' ? extractBaggage(remote) : undefined;
+  const baggage = isTraceValue(remote['baggage']) ? extractBaggage(remote) : undefined;
   if (baggage !== undefined) active = propagation.setBaggage(active, baggage);
   return context.with(trace.setSpan(active, span), run);
 }
@@ -108,7 +112,7 @@ export function contextOf(span: Span): Record<string, string> {
 
 /** Whether a span belongs to the trace that a `_meta` names. If so, the span replaces it in forwarded requests. */
 export function continues(span: Span, { traceparent }: Carrier): boolean {
-  return typeof traceparent === 'string' && traceparent.split('-')[1] === span.spanContext().traceId;
+  return isTraceValue(traceparent) && traceparent.split('-')[1] === span.spanContext().traceId;
 }
 
 export function endSpan(span: Span, attributes: Attributes, error?: string): void {

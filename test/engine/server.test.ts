@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { checkMiddleware } from '../../src/engine/middleware.ts';
+import { createMemoryTaskStore } from '../../src/engine/tasks/memory-store.ts';
 import { createServer, InputRequestError, type Peer, type RequestEnd } from '../../src/index.ts';
 import { wireErrors } from '../../src/protocol/errors.ts';
 import { TestClient } from '../support/test-client.ts';
@@ -277,6 +278,21 @@ test('trace context and unknown capabilities reach the handler unchanged', async
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const { result } = await client.request('tools/call', { name: 't', _meta: { traceparent } });
   expect(JSON.parse(result.content[0].text)).toEqual([{ traceparent }, { 'com.example/x': { y: 1 } }]);
+});
+
+test('values of a trace context that are too long to be valid reach neither the handler nor the store of tasks', async () => {
+  const store = createMemoryTaskStore();
+  const server = createServer({ name: 'trace', version: '1', tasks: { store } });
+  server.tool('t', { task: 'optional', run: (_args, ctx) => JSON.stringify(ctx.trace) });
+  const client = await TestClient.open(server, '2025-11-25');
+  const long = '0'.repeat(10_000);
+  const params = { name: 't', _meta: { traceparent: long, tracestate: 'vendor=1', baggage: long } };
+  const { result } = await client.request('tools/call', params);
+  expect(JSON.parse(result.content[0].text)).toEqual({ tracestate: 'vendor=1' });
+  const created = await client.request('tools/call', { ...params, task: {} });
+  const stored = await store.read(created.result.task.taskId);
+  expect(JSON.stringify(stored)).not.toContain(long);
+  await server.close();
 });
 
 test('a request that its transport has classified is not classified again', () => {

@@ -216,6 +216,11 @@ test('what a client sends in _meta stays at the gateway, except the trace contex
   const sent = JSON.stringify(requests.find(({ method }) => method === 'tools/call'));
   expect(sent).toContain('00-a-b-01');
   expect(sent).not.toContain('of the client');
+  requests.length = 0;
+  await client.callTool('bad__a', {}, { meta: { tracestate: 'vendor=1', baggage: 'long'.repeat(10_000) } });
+  const next = JSON.stringify(requests.find(({ method }) => method === 'tools/call'));
+  expect(next).toContain('vendor=1');
+  expect(next).not.toContain('long');
 });
 
 test('an upstream that keeps sending messages that are not valid is degraded; lines of text are only shown', async () => {

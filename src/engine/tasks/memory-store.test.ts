@@ -46,6 +46,12 @@ test('what tasks contain is limited in all, and freed when they are deleted', as
   expect(await store.read('b')).toMatchObject({ id: 'b' });
 });
 
+test('what the request said about its client counts, too', async () => {
+  const store = createMemoryTaskStore({ maxLength: 1_000 });
+  await store.create(record('a', { context: { capabilities: { x: 'x'.repeat(2_000) }, revision: '2026-07-28' } }));
+  await expect(store.create(record('b'))).rejects.toThrow('full');
+});
+
 test('the results of tasks that were created before the store was full are limited, too', async () => {
   const store = createMemoryTaskStore({ maxLength: 50_000 });
   for (const id of ['a', 'b', 'c']) await store.create(record(id));

@@ -9,8 +9,8 @@ export interface MemoryTaskStoreOptions {
   /** Tasks that are stored, ended ones included; stops callers from filling the memory with tasks. Default 100,000. */
   readonly maxTasks?: number;
   /**
-   * Characters of arguments, results, responses and steps of all tasks together, as JSON; stops large arguments and results
-   * from filling it. Beyond it no task is created, and no large result is stored, until others expire. Default 128 Mi.
+   * Characters of arguments, results, responses, steps and what the request said about its client, of all tasks together, as
+   * JSON; stops large ones from filling it. Beyond it no task is created, and no large result is stored, until others expire. Default 128 Mi.
    */
   readonly maxLength?: number;
 }
@@ -212,8 +212,8 @@ class MemoryTaskStore implements TaskStore {
 
 const full = (): UserError => new UserError('The store of tasks is full; try again when some have expired');
 
-function lengthOf({ arguments: args, outcome, inputs, steps }: TaskRecord): number {
-  return JSON.stringify([args, outcome ?? null, inputs, steps]).length;
+function lengthOf({ arguments: args, outcome, inputs, steps, context }: TaskRecord): number {
+  return JSON.stringify([args, outcome ?? null, inputs, steps, context]).length;
 }
 
 function isExpired({ expiresAtMs }: TaskRecord): boolean {

@@ -3,6 +3,7 @@
 import { toBase64Url } from '../../protocol/base64url.ts';
 import type { Principal } from '../../protocol/exchange.ts';
 import type { Json, Meta } from '../../protocol/model.ts';
+import { isTraceValue } from '../../protocol/trace-context.ts';
 import { canonicalJson } from '../../schema/index.ts';
 import type { ToolEntry } from '../catalog-entry.ts';
 import type { Call, RecordedInput, TaskTimes } from '../contract.ts';
@@ -107,7 +108,7 @@ function contextOf(call: Call, claims: readonly string[]): TaskContext {
     revision: codec.date,
     ...(logLevel === undefined ? {} : { logLevel }),
     ...(typeof progressToken === 'string' || typeof progressToken === 'number' ? { progressToken } : {}),
-    ...(typeof traceparent === 'string' ? { traceparent } : {}),
+    ...(isTraceValue(traceparent) ? { traceparent } : {}),
     ...(task?.modelAnswers === true ? { modelAnswers: true } : {}),
     ...(session === undefined ? {} : { sessionKey: session.key }),
   };

@@ -4,15 +4,14 @@
 import type { Context } from '../../engine/context.ts';
 import { hasReservedKeys, reservedPrefix } from '../../protocol/meta.ts';
 import type { Meta } from '../../protocol/model.ts';
-
-const traceKeys = ['traceparent', 'tracestate', 'baggage'] as const;
+import { isTraceValue, traceKeys } from '../../protocol/trace-context.ts';
 
 /** The `_meta` of a request to an upstream; undefined if it is empty. `identify`: it names the caller's client. */
 export function forwardedMeta({ meta, clientInfo }: Context, identify: boolean): Meta | undefined {
   let forwarded: Record<string, unknown> | undefined;
   for (const key of traceKeys) {
     const value = meta[key];
-    if (typeof value === 'string') (forwarded ??= {})[key] = value;
+    if (isTraceValue(value)) (forwarded ??= {})[key] = value;
   }
   if (identify && clientInfo !== undefined) {
     const { name, version } = clientInfo;
