@@ -11,10 +11,8 @@ import type { ClientCodec, ServerFacts } from '../protocol/revisions/client-revi
 import { findRejectedLineId, idSearchBytes } from '../transports/rejected-line-id.ts';
 import { type ClientError, clientErrors } from './errors.ts';
 import type { InputResponder } from './input-requests.ts';
-import type { ClientLimits, Progress } from './options.ts';
-import { OutgoingCall } from './outgoing-call.ts';
 import { type ClientLimits, type Progress, resolveTimeLimits } from './options.ts';
-import { type JsonObject, OutgoingCall } from './outgoing-call.ts';
+import { OutgoingCall } from './outgoing-call.ts';
 import { PendingCalls } from './pending.ts';
 import { responseError } from './response-error.ts';
 import { findResultText } from './result-text.ts';

@@ -12,8 +12,6 @@ import type { CallerKeys, ConnectionCaller, UpstreamCall, UpstreamListener, Upst
 import { isolationKey, keepsApart } from './isolation.ts';
 import { ResourceFollowers } from './resource-followers.ts';
 import { defaultRetryDownMs } from './restart-backoff.ts';
-import { cannotBeUsed, isUnreachable, messageOf, needsLogin } from './start-error.ts';
-import { defaultRetryDownMs } from './restart-policy.ts';
 import { cannotBeUsed, isAuthorizationError, isUnreachable, messageOf, needsLogin } from './start-error.ts';
 import { UpstreamCatalog } from './upstream-catalog.ts';
 import { UpstreamRecord } from './upstream-record.ts';
