@@ -1,6 +1,6 @@
 // The files that mooring dev watches: one report per change, and none of a file that is being written.
-import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FileWatcher } from '../../src/app/dev/watch-files.ts';
 import { useClosers } from '../support/closers.ts';
@@ -12,11 +12,16 @@ const timeout = 60_000;
 function watched(): { readonly file: string; readonly reported: string[] } {
   const file = join(temporaryFolder(), 'tools.ts');
   writeFileSync(file, 'first');
+  return { file, reported: watch(file) };
+}
+
+/** What is in the file whenever it is reported. */
+function watch(file: string): string[] {
   const reported: string[] = [];
   const watcher = new FileWatcher(() => reported.push(readFileSync(file, 'utf8')));
   closers.push(async () => watcher.close());
   watcher.add(file);
-  return { file, reported };
+  return reported;
 }
 
 test('a file that is empty while it is written is reported when it has been written', { timeout }, async () => {
@@ -39,4 +44,27 @@ test('an event without a change is not reported', { timeout }, async () => {
   await new Promise((resolve) => setTimeout(resolve, 500));
   writeFileSync(file, 'second');
   await expect.poll(() => reported, { timeout: 30_000 }).toEqual(['first', 'second']);
+});
+
+test('a file in a folder that does not exist is reported when it is created', { timeout }, async () => {
+  const file = join(temporaryFolder(), 'later/tools.ts');
+  const reported = watch(file);
+  mkdirSync(dirname(file));
+  writeFileSync(file, 'first');
+  await expect.poll(() => reported, { timeout: 30_000 }).toEqual(['first']);
+  writeFileSync(file, 'second');
+  await expect.poll(() => reported, { timeout: 30_000 }).toEqual(['first', 'second']);
+});
+
+test('files are watched when their folder was removed and created again', { timeout }, async () => {
+  const file = join(temporaryFolder(), 'sources/tools.ts');
+  mkdirSync(dirname(file));
+  writeFileSync(file, 'first');
+  const reported = watch(file);
+  rmSync(dirname(file), { recursive: true });
+  mkdirSync(dirname(file));
+  writeFileSync(file, 'second');
+  await expect.poll(() => reported, { timeout: 30_000 }).toEqual(['second']);
+  writeFileSync(file, 'third');
+  await expect.poll(() => reported, { timeout: 30_000 }).toEqual(['second', 'third']);
 });

@@ -1,13 +1,19 @@
 // mooring dev: the server restarts when a file changes, and the client stays connected.
 
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import { type Client, connect, type LogMessage } from '../../src/client/index.ts';
+import { useClosers } from '../support/closers.ts';
 import { eras, Printed, save, textOf, tideServer, tools, writeProject } from '../support/dev-project.ts';
 import { isFullRun } from '../support/full.ts';
+import { isRunning } from '../support/is-running.ts';
 import { cli, useHome } from '../support/program.ts';
 import { hasTerminal, Terminal } from '../support/terminal.ts';
 
 const home = useHome();
+const closers = useClosers();
 const clients: Client[] = [];
 afterEach(async () => {
   for (const client of clients.splice(0)) await client.close();
@@ -23,6 +29,15 @@ async function start(
   const client = await connect(entry, { revision, onStderr: (text) => printed.add(text), ...(onLog && { onLog }) });
   clients.push(client);
   return { client, printed };
+}
+
+/** The program without a client. */
+function startProgram(...args: string[]): { program: ChildProcessWithoutNullStreams; printed: Printed } {
+  const program = spawn(process.execPath, [cli, 'dev', ...args], { cwd: home.folder, env: home.env });
+  closers.push(async () => void program.kill('SIGKILL'));
+  const printed = new Printed();
+  program.stderr.setEncoding('utf8').on('data', (text: string) => printed.add(text));
+  return { program, printed };
 }
 
 test.each(isFullRun ? eras : eras.slice(0, 1))(
@@ -103,6 +118,63 @@ test('a JavaScript file may serve itself', async () => {
   );
   const { client } = await start('main.js', 'handshake');
   expect(await textOf(client, 'greet')).toBe('Hello');
+}, 60_000);
+
+test('what a server prints to stdout is not sent to the client', async () => {
+  writeProject(home);
+  const lines = ['[null]', '{}', '[]', '[1, 2]', '{"id":0}'];
+  const prints = lines.map((line) => `console.log(${JSON.stringify(line)});`).join('');
+  save(home, 'server.js', `${tideServer('low')}${prints}`);
+  const { client, printed } = await start('server.js', 'handshake');
+  for (const line of lines) expect(await printed.until(/not a message on stdout: .*\n/)).toContain(line);
+  expect((await client.listTools()).map(({ name }) => name)).toEqual(['change']);
+}, 60_000);
+
+test('a line that is too long is not kept in memory', async () => {
+  writeProject(home);
+  const prints = `for (let i = 0; i < 70; i++) process.stdout.write('x'.repeat(1024 * 1024)); console.log();`;
+  save(home, 'server.js', `${tideServer('low')}${prints}`);
+  const { client, printed } = await start('server.js', 'handshake');
+  await printed.until(/not a message on stdout: a line of more than 67108864 bytes/);
+  expect((await client.listTools()).map(({ name }) => name)).toEqual(['change']);
+}, 60_000);
+
+test('an imported file that does not exist starts the server when it is created', async () => {
+  writeProject(home);
+  rmSync(home.file('src/tools.ts'));
+  const child = startProgram('src/server.ts');
+  await child.printed.until(/server\.ts is not running \(exit code 1\)/);
+  save(home, 'src/tools.ts', `console.error('tools are loaded');${tools('first')}`);
+  await child.printed.until(/tools are loaded/);
+}, 60_000);
+
+/** A file that never ends, and prints the id of its process. */
+const endless = `process.on('SIGTERM', () => {}); console.error('process ' + process.pid); for (;;);`;
+
+test.each([[[]], [['--http', '--port', '0']]])(
+  'a server that never ends, ends with the program %j',
+  async (args) => {
+    save(home, 'server.mjs', endless);
+    const { program, printed } = startProgram('server.mjs', ...args);
+    const pid = Number((await printed.until(/process \d+\n/)).slice(8));
+    closers.push(async () => void (isRunning(pid) && process.kill(pid, 'SIGKILL')));
+    program.kill('SIGKILL');
+    await expect.poll(() => isRunning(pid), { timeout: 30_000 }).toBe(false);
+  },
+  60_000,
+);
+
+test('a program that ends during a restart waits for the server that is being replaced', async () => {
+  save(home, 'server.mjs', endless);
+  const { program, printed } = startProgram('server.mjs');
+  const pid = Number((await printed.until(/process \d+\n/)).slice(8));
+  closers.push(async () => void (isRunning(pid) && process.kill(pid, 'SIGKILL')));
+  save(home, 'server.mjs', `${endless}\n`);
+  await printed.until(/restarting/);
+  const exited = once(program, 'exit');
+  program.stdin.end();
+  await exited;
+  expect(isRunning(pid)).toBe(false);
 }, 60_000);
 
 test('requests that were sent before the end of the input are answered', async () => {

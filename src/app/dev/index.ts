@@ -1,7 +1,7 @@
 // Serves a file that is being written: see server-process.ts.
 
-import { createInterface } from 'node:readline';
 import { silentLogger } from '../../protocol/logger.ts';
+import { defaultMaxMessageBytes, LineReader, type LineRejection } from '../../transports/line-reader.ts';
 import { serveStdio } from '../../transports/stdio.ts';
 import { DevRelay, type RelayedCall } from './relay.ts';
 import { ServerProcess, type ServerProcessListener } from './server-process.ts';
@@ -10,9 +10,14 @@ export interface DevListener extends ServerProcessListener {
   /** The file can be run, and messages are read from stdin. */
   onServing(): void;
   onCall(call: RelayedCall): void;
-  /** A line of the server on stdout that is not a message. */
+  /** A line of the server on stdout that is not a message, or what is wrong with it. */
   onUnexpectedOutput(line: string): void;
 }
+
+const rejections: Readonly<Record<LineRejection, string>> = {
+  'too-large': `a line of more than ${defaultMaxMessageBytes} bytes`,
+  'not-utf8': 'a line that is not UTF-8',
+};
 
 /** Serves a server file on stdin and stdout until the client closes them, then ends the process. */
 export async function serveDev(file: string, listener: DevListener): Promise<void> {
@@ -28,10 +33,13 @@ export async function serveDev(file: string, listener: DevListener): Promise<voi
       stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
       start(child, isCurrent) {
         const { stdin, stdout } = child;
-        createInterface({ input: stdout as NodeJS.ReadableStream }).on('line', (line) => {
-          // What a server still writes while it is being replaced belongs to requests that have failed already.
-          if (isCurrent()) relay.receiveFromServer(line);
+        // What a server still writes while it is being replaced belongs to requests that have failed already.
+        const lines = new LineReader({
+          onLine: (line) => isCurrent() && relay.receiveFromServer(line),
+          onRejected: (reason, found) => isCurrent() && relay.rejectFromServer(rejections[reason], found),
         });
+        stdout?.on('data', (chunk: Buffer) => lines.push(chunk));
+        stdout?.on('end', () => lines.end());
         relay.start((text) => void stdin?.write(`${text}\n`));
       },
       restart: (message) => relay.restart(message),

@@ -5,6 +5,7 @@ import { errorRows } from '../../protocol/errors.ts';
 import type { Channel, Host, Outlet, Peer } from '../../protocol/exchange.ts';
 import { metaKeys } from '../../protocol/meta.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
+import type { RejectedLineId } from '../../transports/rejected-line-id.ts';
 
 type Id = string | number;
 
@@ -23,7 +24,7 @@ export interface RelayedCall {
 
 export interface RelayListener {
   onCall(call: RelayedCall): void;
-  /** A line of the server that is not a message. */
+  /** A line of the server that is not a message, or what is wrong with it. */
   onUnexpectedOutput(line: string): void;
   /** The connection of the client has ended. */
   onClose(): Promise<void>;
@@ -140,7 +141,8 @@ export class DevRelay implements Host, Channel {
   /** Takes a line of the server. */
   receiveFromServer(line: string): void {
     const message = parse(line);
-    if (typeof message !== 'object' || message === null) {
+    // `console.log` prints objects and lists that are JSON as well.
+    if (!(Array.isArray(message) ? message.length > 0 && message.every(isMessage) : isMessage(message))) {
       this.#listener.onUnexpectedOutput(line);
       return;
     }
@@ -152,6 +154,12 @@ export class DevRelay implements Host, Channel {
     }
     const relayed = message.map((each) => this.#fromServer(each)).filter((each) => each !== undefined);
     if (relayed.length > 0) this.#push(relayed);
+  }
+
+  /** A line of the server could not be read. If it was the response to a request, that request fails. */
+  rejectFromServer(reason: string, { id, isResponse }: RejectedLineId): void {
+    this.#listener.onUnexpectedOutput(reason);
+    if (isResponse && id !== undefined && this.#open.has(id)) this.#end(id, `The response of the server is ${reason}`);
   }
 
   /** Returns what the client gets, if anything. */
@@ -329,6 +337,8 @@ export class DevRelay implements Host, Channel {
 
 /** Undefined for a text that is not JSON: the other side rejects it, or it is reported as unexpected output. */
 const parse = (text: string): UncheckedMessage => parseJson(text);
+
+const isMessage = (value: Message): boolean => value?.jsonrpc === '2.0';
 
 /** The text of a tool result that is an error. */
 function toolError(result: UncheckedMessage): string | undefined {

@@ -37,6 +37,8 @@ export class ServerProcess {
   readonly #link: ProcessLink;
   readonly #watcher = new FileWatcher((name) => void this.#restart(name));
   #child: ChildProcess | undefined;
+  /** Settles when the process that is being ended is gone. */
+  #stopping: Promise<void> = Promise.resolve();
   #restarting = false;
   /** The last change that arrived during a restart. */
   #changed: string | undefined;
@@ -99,10 +101,15 @@ export class ServerProcess {
     if (changed !== undefined) await this.#restart(changed);
   }
 
-  /** Ends the server process; resolves when it is gone. */
-  async #stop(): Promise<void> {
+  /** Ends the server process; resolves when it is gone, and so is one that was being ended already. */
+  #stop(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
+    this.#stopping = Promise.all([this.#stopping, this.#end(child)]).then(() => {});
+    return this.#stopping;
+  }
+
+  async #end(child: ChildProcess | undefined): Promise<void> {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGTERM');
