@@ -86,3 +86,20 @@ describe.runIf(process.platform === 'linux').each(levels)('at level %s', (level)
     await expect.poll(open).toBeLessThanOrEqual(before + 16);
   });
 });
+
+test.runIf(process.platform === 'linux')('without a folder for temporary files programs run all the same', async () => {
+  const before = process.env['TMPDIR'];
+  process.env['TMPDIR'] = '/proc/none';
+  try {
+    const sandbox = await createSandbox({ programs: ['echo'], level: 'none' });
+    // More than are created in advance.
+    for (let i = 0; i < 20; i++) {
+      const { stdout } = await sandbox.run({ program: 'echo', args: [String(i)] });
+      expect(stdout.toString()).toBe(`${i}\n`);
+    }
+    await sandbox.close();
+  } finally {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+  }
+});

@@ -87,12 +87,18 @@ const mode = '666';
 function makeFifos(): number[] {
   const mkfifo = process.platform === 'linux' ? findHelper('mkfifo') : undefined;
   if (mkfifo === undefined) return [];
-  const folder = mkdtempSync(join(tmpdir(), 'mooring-pipes-'));
+  const opened: number[] = [];
+  let folder: string | undefined;
   try {
-    const names = Array.from({ length: batch }, (_, n) => join(folder, String(n)));
+    folder = mkdtempSync(join(tmpdir(), 'mooring-pipes-'));
+    const names = Array.from({ length: batch }, (_, n) => join(folder as string, String(n)));
     const { status } = spawnSync(mkfifo, ['-m', mode, ...names], { env: {}, stdio: 'ignore', timeout: 5_000 });
-    return status === 0 ? names.map((name) => openSync(name, constants.O_RDWR | constants.O_NONBLOCK)) : [];
+    if (status !== 0) return [];
+    for (const name of names) opened.push(openSync(name, constants.O_RDWR | constants.O_NONBLOCK));
+  } catch {
+    // No folder for temporary files, or no more descriptors: what there is can be used.
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
+  return opened;
 }
