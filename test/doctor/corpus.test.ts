@@ -32,6 +32,17 @@ const silent: readonly Case[] = [
   { title: 'a server that is silent', id: 'no-response', target: server('silent') },
   { title: 'a language server', id: 'lsp-framing', target: server('lsp') },
   { title: 'a command that starts an HTTP server', id: 'http-not-stdio', target: server('http'), says: ':3000/mcp' },
+  {
+    title: 'a URL whose body never ends',
+    id: 'no-response',
+    target: ({ endlessBody }) => `${endlessBody}/mcp`,
+    says: 'Check the log of the server',
+  },
+  {
+    title: 'a URL whose headers never end',
+    id: 'no-response',
+    target: ({ endlessHeaders }) => `${endlessHeaders}/mcp`,
+  },
 ];
 
 const commands: readonly Case[] = [
@@ -219,6 +230,12 @@ const configs: readonly ConfigCase[] = [
     file: 'args.json',
     text: one({ command: 'npx', args: '-y x' }),
     says: 'line 3: "args"',
+  },
+  {
+    title: 'a null character in the command',
+    id: 'command-not-found',
+    file: 'null.json',
+    text: one({ command: 'a\0b' }),
   },
   {
     title: 'a number in env',
@@ -419,6 +436,17 @@ test.each([
 ] as const)('%s: %s', (_title, id, says) => {
   const finding = machine.find((each) => each.id === id);
   expect(finding).toMatchObject({ severity: 'error', detail: expect.stringContaining(says) });
+});
+
+test('without a folder for temporary files: temporary-folder', { timeout: 60_000 }, async () => {
+  const env = { TMPDIR: home.file('none') };
+  const { code, stdout } = await home.run(['doctor', '--no-servers', '--json'], { env });
+  const findings = JSON.parse(stdout) as DoctorFinding[];
+  const of = (id: FindingId): DoctorFinding | undefined => findings.find((each) => each.id === id);
+  expect(of('temporary-folder')).toMatchObject({ severity: 'error', remedy: expect.stringContaining('TMPDIR') });
+  expect(of('sqlite')).toMatchObject({ detail: expect.stringContaining('not checked') });
+  expect(of('sandbox')).toBeDefined();
+  expect(code).toBe(1);
 });
 
 test('the exit code is 1 if something does not work', () => {

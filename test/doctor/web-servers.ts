@@ -89,6 +89,15 @@ const stopped: RequestListener = (request, response) => {
   }
 };
 
+/** A response that goes on, a little at a time, until the client closes the connection. */
+const endless =
+  (head: string, more: string): RequestListener =>
+  ({ socket }) => {
+    socket.write(head);
+    const timer = setInterval(() => socket.write(more), 100);
+    socket.once('close', () => clearInterval(timer));
+  };
+
 /** All servers; `close` ends them. */
 export async function startWebServers() {
   const servers: Server[] = [];
@@ -115,6 +124,10 @@ export async function startWebServers() {
     forbidden: await plain(always(403, {}, 'Invalid Host header')),
     failing: await plain(always(502)),
     stopped: await plain(stopped),
+    endlessBody: await plain(
+      endless('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9999999\r\n\r\n', ' '),
+    ),
+    endlessHeaders: await plain(endless('HTTP/1.1 200 OK\r\n', 'X-More: yes\r\n')),
     redirecting: await plain(always(308, { Location: 'https://mcp.example.org/mcp' })),
     untrusted: await untrusted.url,
     expired: await expired.url,

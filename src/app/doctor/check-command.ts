@@ -115,7 +115,8 @@ function findProgram(program: string, path: string, cwd: string): 'ok' | 'missin
   return files.some(isExecutable) ? 'ok' : 'not-executable';
 }
 
-const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+/** A path with a null character, which `statSync` rejects, is none. */
+const isFile = (path: string): boolean => existsSync(path) && statSync(path).isFile();
 
 function isExecutable(path: string): boolean {
   try {

@@ -67,7 +67,7 @@ export async function checkConnection(
       remedy: 'Write logs to stderr: stdout is for protocol messages, and some clients disconnect.',
     });
   }
-  if (error !== undefined) reports.push(explainError(error, unexpected));
+  if (error !== undefined) reports.push(explainError(error, usesStdio(target), unexpected));
   return { reports, error, transport: client?.transport };
 }
 
@@ -156,7 +156,10 @@ const stderrCauses: readonly StderrCause[] = [
   },
 ];
 
-function explainError(error: unknown, unexpected = ''): Report {
+/** Whether the server is a command. */
+const usesStdio = (target: Target): boolean => typeof target === 'object' && 'command' in target;
+
+function explainError(error: unknown, isCommand: boolean, unexpected = ''): Report {
   if (!(error instanceof ClientError)) {
     return { id: 'connection-failed', detail: (error as Error).message, remedy: '' };
   }
@@ -169,7 +172,7 @@ function explainError(error: unknown, unexpected = ''): Report {
       return explainExit(message, stderr);
     case 'connect-timeout':
     case 'timeout':
-      return explainSilence(stderr, unexpected);
+      return isCommand ? explainSilence(stderr, unexpected) : noResponse('Check the log of the server');
     case 'unsupported-revision':
       return { id: 'protocol-version', detail: message, remedy: 'Update the server, or the library it uses.' };
     case 'not-mcp':
@@ -231,13 +234,14 @@ function explainSilence(stderr: string, unexpected: string): Report {
       remedy: 'Start it yourself and configure its URL, or use its option for stdio.',
     };
   }
-  const last = lastLines(stderr);
-  return {
-    id: 'no-response',
-    detail: `No response in time${last === '' ? '' : `. Its last lines on stderr:\n${last}`}`,
-    remedy: 'Check that the server serves on stdin and stdout; give it more time with --timeout.',
-  };
+  return noResponse('Check that the server serves on stdin and stdout', lastLines(stderr));
 }
+
+const noResponse = (remedy: string, last = ''): Report => ({
+  id: 'no-response',
+  detail: `No response in time${last === '' ? '' : `. Its last lines on stderr:\n${last}`}`,
+  remedy: `${remedy}; give it more time with --timeout.`,
+});
 
 const firstLine = (text: string): string => (text.split('\n')[0] as string).slice(0, 300);
 

@@ -30,6 +30,7 @@ export const findingKinds = {
   settings: { severity: 'error', about: 'the settings are invalid' },
   plugins: { severity: 'error', about: 'a plugin cannot be loaded or lacks a grant' },
   'data-folder': { severity: 'error', about: 'the data folder cannot be created or written' },
+  'temporary-folder': { severity: 'error', about: 'no files can be created in the folder for temporary files' },
   sqlite: { severity: 'error', about: 'SQLite does not work' },
   redis: { severity: 'error', about: 'Redis cannot be used, or may lose what it stores' },
   tasks: { severity: 'error', about: 'tasks cannot be stored, or end with the server' },

@@ -2,6 +2,7 @@
 
 import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { auditLocation } from '../config/folders.ts';
 import { ownershipProblem } from '../config/ownership.ts';
@@ -36,7 +37,8 @@ const doctorChecks: readonly DoctorCheck[] = [
     name: 'data folder',
     run: async ({ settings }) => checkFolder(settings.dataDir),
   },
-  { id: 'sqlite', group: 'Data', name: 'SQLite', run: async () => checkSqlite() },
+  { id: 'temporary-folder', group: 'Data', name: 'temporary folder', run: async () => checkTemporaryFolder() },
+  { id: 'sqlite', group: 'Data', name: 'SQLite', run: async (_resolved, failed) => checkSqlite(failed) },
   { id: 'redis', group: 'Data', name: 'Redis', run: checkConfiguredRedis },
   { id: 'tasks', group: 'Data', name: 'tasks', run: async (...given) => checkTasks(...given) },
   { id: 'audit-log', group: 'Data', name: 'audit log', run: checkAudit },
@@ -54,14 +56,24 @@ export async function* checkMachine(resolved: ResolvedSettings, withSandbox = tr
     if (outcome.severity === 'error') failed.add(id);
     yield { id, group, name, ...outcome };
   }
-  if (withSandbox) yield* checkSandbox();
+  if (withSandbox) yield* checkSandbox(failed);
 }
 
-async function* checkSandbox(): AsyncGenerator<DoctorFinding> {
+/** For a check that creates files there. */
+const noTemporaryFolder = missing(
+  'not checked: it needs the folder for temporary files',
+  'Fix what is reported for that folder first.',
+);
+
+async function* checkSandbox(failed: ReadonlySet<FindingId>): AsyncGenerator<DoctorFinding> {
   const group = 'Sandbox';
   if (process.platform !== 'linux') {
     const remedy = 'Commands and workers need Linux. Everything else works here.';
     yield { id: 'sandbox', group, name: 'kernel level', ...missing('only on Linux', remedy) };
+    return;
+  }
+  if (failed.has('temporary-folder')) {
+    yield { id: 'sandbox', group, name: 'kernel level', ...noTemporaryFolder };
     return;
   }
   const { probeSandbox } = await import('../../security/sandbox/index.ts');
@@ -132,8 +144,19 @@ function writable(folder: string): boolean {
   }
 }
 
-async function checkSqlite(): Promise<CheckOutcome> {
-  const { tmpdir } = await import('node:os');
+function checkTemporaryFolder(): CheckOutcome {
+  const folder = tmpdir();
+  try {
+    rmSync(mkdtempSync(join(folder, 'mooring-doctor-')), { recursive: true });
+    return ok(folder);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+    return broken(`${folder}: ${code}`, 'Set TMPDIR to a folder that exists and that you may write.');
+  }
+}
+
+async function checkSqlite(failed: ReadonlySet<FindingId>): Promise<CheckOutcome> {
+  if (failed.has('temporary-folder')) return noTemporaryFolder;
   const { openDataFolder } = await import('../../stores/sqlite/index.ts');
   const folder = mkdtempSync(join(tmpdir(), 'mooring-doctor-'));
   try {

@@ -27,7 +27,7 @@ const initialize = JSON.stringify({
 
 /**
  * Sends a request, through the proxy of the environment if there is one. A stream counts as complete with its first
- * bytes. Redirects are not followed.
+ * bytes, and a body that has not ended in time with what has arrived. Redirects are not followed.
  */
 export async function probe(
   method: 'GET' | 'POST',
@@ -47,7 +47,10 @@ export async function probe(
   return new Promise((resolve) => {
     const fail = (error: NodeJS.ErrnoException): void =>
       resolve({ ok: false, code: error.code ?? '', message: error.message || (error.code ?? 'no reason given') });
-    const options = { host, port, path, method, headers: all, agent: new route.Agent(), timeout: timeoutMs };
+    const options = { host, port, path, method, headers: all, agent: new route.Agent() };
+    let onLate = (): void => {
+      request.destroy(Object.assign(new Error(`no response within ${timeoutMs} ms`), { code: 'ETIMEDOUT' }));
+    };
     const request = route.request(options, (response) => {
       const rejection = route.rejection?.(url, response.statusCode ?? 0);
       if (rejection !== undefined) request.destroy(rejection);
@@ -58,6 +61,7 @@ export async function probe(
         resolve({ ok: true, status: response.statusCode ?? 0, type, body: text, header });
         request.destroy();
       };
+      onLate = done;
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => {
         text += chunk;
@@ -69,9 +73,9 @@ export async function probe(
       if (type === 'text/event-stream' && method === 'GET') done();
     });
     request.on('error', (error) => fail(route.explain?.(error) ?? error));
-    request.on('timeout', () =>
-      request.destroy(Object.assign(new Error(`no response within ${timeoutMs} ms`), { code: 'ETIMEDOUT' })),
-    );
+    // Not the timeout of the socket, which begins again with every byte.
+    const timer = setTimeout(() => onLate(), timeoutMs);
+    request.once('close', () => clearTimeout(timer));
     request.end(body);
   });
 }
