@@ -83,6 +83,11 @@ describe.skipIf(!hasRedis())('Redis', { concurrent: true }, () => {
     await expect(openRedis({ name: 'test', url })).rejects.toThrow(/cannot be used/);
   });
 
+  test('an error of Redis ends with one full stop, and TLS is part of the remedy', async ({ expect }) => {
+    const { url } = await start('--requirepass', 'secret');
+    await expect(openRedis({ name: 'test', url })).rejects.toThrow(/NOAUTH [^.]+\. Check the address.*rediss:\/\//);
+  });
+
   test('a server that Sentinel names', { timeout: 60_000 }, async () => {
     const redis = await start();
     const sentinel = await startSentinel('main', redis.port);

@@ -156,9 +156,9 @@ async function openAll(
   for (const result of results) if (result.status === 'fulfilled') result.value.close();
   const { reason } = failed;
   const why = reason instanceof Error ? reason.message || (reason as { code?: string }).code : String(reason);
-  throw new Error(`Redis at ${address} cannot be used: ${why}. Check the address, the password and that it runs`, {
-    cause: reason,
-  });
+  const remedy =
+    'Check the address, the password, that it runs, and that rediss:// is used if it requires TLS, and only then';
+  throw new Error(`Redis at ${address} cannot be used: ${why?.replace(/\.$/, '')}. ${remedy}`, { cause: reason });
 }
 
 /** All keys of a deployment have the same part in braces, so that a cluster keeps them on one node. */
