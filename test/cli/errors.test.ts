@@ -1,10 +1,11 @@
 // How commands fail: exit codes, errors as JSON, suggestions, and advice on wrong addresses.
 
-import { writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { useHome } from '../support/program.ts';
+import { cli, useHome } from '../support/program.ts';
 
 const home = useHome();
 let web: Server;
@@ -26,6 +27,8 @@ test.each([
   [['init', '--json'], 2, 'usage'],
   [['config', '--config', 'no-such-file.json', '--json'], 2, 'usage'],
   [['policy', 'check', 'no-such-file.yaml', '--json'], 2, 'usage'],
+  [['policy', '--json'], 2, 'usage'],
+  [['audit', '--json'], 2, 'usage'],
   [['audit', 'verfy', '--json'], 2, 'usage'],
   [['token', 'ad', '--json'], 2, 'usage'],
   [['notes', 'delet', '--json'], 2, 'usage'],
@@ -39,6 +42,30 @@ test.each([
   const ended = await home.run(args);
   expect(ended.code).toBe(exitCode);
   expect(JSON.parse(ended.stdout)).toMatchObject({ error: { code, exitCode, message: expect.any(String) } });
+});
+
+test.runIf(process.platform === 'linux')('output that cannot be written is a failure with a reason', () => {
+  const full = openSync('/dev/full', 'w');
+  const { status, stderr } = spawnSync(process.execPath, [cli, 'config', 'schema'], {
+    env: home.env,
+    stdio: ['ignore', full, 'pipe'],
+  });
+  closeSync(full);
+  expect([status, String(stderr)]).toEqual([
+    1,
+    'mooring: The output cannot be written: no space is left on the device\n',
+  ]);
+});
+
+test.runIf(process.platform === 'linux')('a pipe as policy is a usage error, and is not waited for', async () => {
+  execFileSync('mkfifo', ['-m', '600', home.file('policy.yaml')]);
+  for (const args of [
+    ['serve', '--policy', 'policy.yaml'],
+    ['policy', 'check', 'policy.yaml'],
+  ]) {
+    const { code, stderr } = await home.run(args);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('policy.yaml is not a regular file')]);
+  }
 });
 
 test('a port in use is a failure, not a usage error', async () => {

@@ -70,8 +70,7 @@ const options = {
 export const run = command({ name: 'audit', help, options }, async ({ values, positionals, out }) => {
   const [what, file, ...more] = positionals;
   if (what === undefined) {
-    out.write(help);
-    return 2;
+    throw new UsageError('Usage: mooring audit verify|tail|query [FILE]. See "mooring audit --help"');
   }
   if (more.length > 0) throw new UsageError('Give one log file at a time. See "mooring audit --help"');
   const flags: Record<string, readonly string[]> = values.data === undefined ? {} : { data: [values.data] };

@@ -47,10 +47,6 @@ const options = {
 
 export const run = command({ name: 'policy', help, options }, async ({ values, positionals, out }) => {
   const [what, file, ...more] = positionals;
-  if (what === undefined) {
-    out.write(help);
-    return 2;
-  }
   if (what === 'schema') {
     out.json(policySchema);
     return 0;

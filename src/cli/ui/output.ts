@@ -1,5 +1,6 @@
 // Where commands write: results go to stdout, messages to stderr.
 
+import { reasonText } from '../../protocol/errno-text.ts';
 import { type Style, styleFor } from './style.ts';
 
 export interface Output {
@@ -15,7 +16,7 @@ export interface Output {
 
 /** The terminal, or the pipes, of this process. */
 export function openOutput(): Output {
-  endQuietlyOnBrokenPipe();
+  endWithStdout();
   const { stdout, stderr } = process;
   return {
     style: styleFor(stdout),
@@ -26,10 +27,12 @@ export function openOutput(): Output {
   };
 }
 
-/** A reader that closed the pipe (`| head`) is not an error. */
-function endQuietlyOnBrokenPipe(): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(0);
+/** A reader that closed the pipe (`| head`) is not an error; a file that cannot be written is. */
+function endWithStdout(): void {
+  process.stdout.once('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    process.stderr.on('error', () => {}); // It may be the same file.
+    process.stderr.write(`mooring: The output cannot be written: ${reasonText(error, 'file')}\n`);
+    process.exit(1);
   });
 }

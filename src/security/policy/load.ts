@@ -36,7 +36,10 @@ export async function loadPolicy(path: string, options: LoadOptions = {}): Promi
 
 async function readSource(path: string): Promise<unknown> {
   try {
-    const { mode, size } = statSync(path);
+    const found = statSync(path);
+    const { mode, size } = found;
+    // A pipe would be waited for without end.
+    if (!found.isFile() && !found.isDirectory()) throw new PolicyError(`${path} is not a regular file`);
     if ((mode & 0o022) !== 0) throw new PolicyError(`${path} can be written by other users; run: chmod go-w ${path}`);
     if (size > maxBytes) throw new PolicyError(`${path} is larger than ${maxBytes} bytes`);
     const text = await readFile(path, 'utf8');
