@@ -1,6 +1,5 @@
 // Where commands write: results go to stdout, messages to stderr.
 
-import { reasonText } from '../../protocol/errno-text.ts';
 import { type Style, styleFor } from './style.ts';
 
 export interface Output {
@@ -32,7 +31,7 @@ function endWithStdout(): void {
   process.stdout.once('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
     process.stderr.on('error', () => {}); // It may be the same file.
-    process.stderr.write(`mooring: The output cannot be written: ${reasonText(error, 'file')}\n`);
+    process.stderr.write(`mooring: The output cannot be written: ${error.message}\n`);
     process.exit(1);
   });
 }
