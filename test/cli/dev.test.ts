@@ -3,6 +3,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type Client, connect, type LogMessage } from '../../src/client/index.ts';
 import { useClosers } from '../support/closers.ts';
@@ -32,8 +33,12 @@ async function start(
 }
 
 /** The program without a client. */
-function startProgram(...args: string[]): { program: ChildProcessWithoutNullStreams; printed: Printed } {
-  const program = spawn(process.execPath, [cli, 'dev', ...args], { cwd: home.folder, env: home.env });
+function startProgram(
+  file: string,
+  cwd = home.folder,
+  ...args: string[]
+): { program: ChildProcessWithoutNullStreams; printed: Printed } {
+  const program = spawn(process.execPath, [cli, 'dev', file, ...args], { cwd, env: home.env });
   closers.push(async () => void program.kill('SIGKILL'));
   const printed = new Printed();
   program.stderr.setEncoding('utf8').on('data', (text: string) => printed.add(text));
@@ -148,6 +153,19 @@ test('an imported file that does not exist starts the server when it is created'
   await child.printed.until(/tools are loaded/);
 }, 60_000);
 
+test('a working folder that is removed is reported, and used again when it is created', async () => {
+  writeProject(home);
+  const folder = home.file('deployed');
+  const write = (): void => save(home, 'deployed/main.js', `${tideServer('low')}console.error('main is loaded');`);
+  write();
+  const { printed } = startProgram(join(folder, 'main.js'), folder);
+  await printed.until(/main is loaded/);
+  rmSync(folder, { recursive: true });
+  await printed.until(/main\.js is not running \(the folder .* does not exist\)/);
+  write();
+  await printed.until(/main is loaded/);
+}, 60_000);
+
 /** A file that never ends, and prints the id of its process. */
 const endless = `process.on('SIGTERM', () => {}); console.error('process ' + process.pid); for (;;);`;
 
@@ -155,7 +173,7 @@ test.each([[[]], [['--http', '--port', '0']]])(
   'a server that never ends, ends with the program %j',
   async (args) => {
     save(home, 'server.mjs', endless);
-    const { program, printed } = startProgram('server.mjs', ...args);
+    const { program, printed } = startProgram('server.mjs', home.folder, ...args);
     const pid = Number((await printed.until(/process \d+\n/)).slice(8));
     closers.push(async () => void (isRunning(pid) && process.kill(pid, 'SIGKILL')));
     program.kill('SIGKILL');

@@ -2,6 +2,7 @@
 // connected is up to a link: relay.ts on stdio, http-front.ts over HTTP.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -33,6 +34,8 @@ export interface ProcessLink {
 export class ServerProcess {
   readonly #file: string;
   readonly #esbuild: string;
+  /** Given by name: a process in a folder that was removed, and perhaps created again, hangs while Node starts. */
+  readonly #folder = process.cwd();
   readonly #listener: ServerProcessListener;
   readonly #link: ProcessLink;
   readonly #watcher = new FileWatcher((name) => void this.#restart(name));
@@ -60,13 +63,19 @@ export class ServerProcess {
     // Built as an entry point of its own, beside the folder of this chunk.
     const program = fileURLToPath(new URL('../dev/run-file.js', import.meta.url));
     const { args, stdio } = this.#link;
-    const child = spawn(process.execPath, [program, this.#file, this.#esbuild, ...args], { stdio: [...stdio] });
+    const child = spawn(process.execPath, [program, this.#file, this.#esbuild, ...args], {
+      stdio: [...stdio],
+      cwd: this.#folder,
+    });
     this.#child = child;
     child.stdin?.on('error', () => {}); // The server has ended, which its exit reports.
     const reports = child.stdio[3] as NodeJS.ReadableStream;
     reports.on('error', () => {});
     createInterface({ input: reports }).on('line', (file) => this.#watcher.add(file));
-    child.once('error', (error) => this.#crashed(child, error.message));
+    child.once('error', (error) => {
+      const isFolderGone = !existsSync(this.#folder);
+      this.#crashed(child, isFolderGone ? `the folder ${this.#folder} does not exist` : error.message);
+    });
     child.once('close', (code, signal) => this.#crashed(child, signal ?? `exit code ${code}`));
     this.#link.start(child, () => this.#child === child && !this.#restarting);
   }
