@@ -338,7 +338,7 @@ export class DevRelay implements Host, Channel {
 /** Undefined for a text that is not JSON: the other side rejects it, or it is reported as unexpected output. */
 const parse = (text: string): UncheckedMessage => parseJson(text);
 
-const isMessage = (value: Message): boolean => value?.jsonrpc === '2.0';
+const isMessage = (value: UncheckedMessage): boolean => value?.jsonrpc === '2.0';
 
 /** The text of a tool result that is an error. */
 function toolError(result: UncheckedMessage): string | undefined {
