@@ -90,10 +90,10 @@ const groups = [
       'src/web.ts',
       'src/transports/stdio.ts',
       'src/logging/logger.ts',
-      'src/protocol/caller-turns.ts',
-      'src/protocol/glob.ts',
-      'src/protocol/slot-set.ts',
-      'src/engine/rank-tools.ts',
+      'src/protocol/callers/caller-turns.ts',
+      'src/common/glob.ts',
+      'src/common/slot-set.ts',
+      'src/engine/catalog/rank-tools.ts',
     ],
   },
   // What the first call of a tool loads: the feature, and the validator of its arguments.
@@ -117,10 +117,10 @@ const groups = [
     name: 'client-base',
     entries: [
       'src/client/errors.ts',
-      'src/client/input-required.ts',
-      'src/client/outgoing-call.ts',
+      'src/client/calls/input-required.ts',
+      'src/client/calls/outgoing-call.ts',
       'src/protocol/revisions/client-revisions.ts',
-      'src/protocol/hygiene.ts',
+      'src/common/hygiene.ts',
       'src/app/untrusted-text.ts',
     ],
   },
@@ -136,15 +136,15 @@ const groups = [
       'src/gateway/pins/index.ts',
       'src/gateway/catalog-cache.ts',
       'src/gateway/clean-lists.ts',
-      'src/app/gateway/ask-input.ts',
+      'src/app/gateway/entries/ask-input.ts',
       'src/app/gateway/gateway-settings.ts',
       'src/app/gateway/known-tools.ts',
-      'src/app/gateway/stored-values.ts',
+      'src/app/gateway/entries/stored-values.ts',
       'src/cli/commands/gateway.ts',
     ],
   },
   // What a start with folders loads.
-  { name: 'files', entries: ['src/packs/files/index.ts', 'src/packs/system/index.ts', 'src/app/own-files.ts'] },
+  { name: 'files', entries: ['src/packs/files/index.ts', 'src/packs/system/index.ts', 'src/app/state/own-files.ts'] },
 ].map(({ name, entries }) => {
   const modules = new Set();
   for (const entry of entries) staticImports(resolve(root, entry), modules);

@@ -1,7 +1,10 @@
 // The entry point "mooring/web": what runs anywhere. Its types need neither @types/node nor the DOM. "mooring" has all of it,
 // and what needs Node.js.
 
-export type { ChangeAudience } from './engine/audience.ts';
+export type { Logger } from './common/logger.ts';
+export { UserError } from './common/user-error.ts';
+export type { ChangeAudience } from './engine/changes/audience.ts';
+export type { ChangeSource, Refresh } from './engine/changes/shared-changes.ts';
 export { audio, type ContentOptions, image, json, resourceLink, text } from './engine/content.ts';
 export type { Context, InputRequestOptions, SessionView } from './engine/context.ts';
 export type {
@@ -46,9 +49,9 @@ export type {
   TaskEvent,
 } from './engine/ports.ts';
 export { createServer, Server, type ServerOptions } from './engine/server.ts';
-export type { ChangeSource, Refresh } from './engine/shared-changes.ts';
-export type { ExternalWork } from './engine/tasks/external-work.ts';
-export { createMemoryTaskStore, type MemoryTaskStoreOptions } from './engine/tasks/memory-store.ts';
+export type { ExternalWork } from './engine/tasks/runs/external-work.ts';
+export { createMemoryTaskStore, type MemoryTaskStoreOptions } from './engine/tasks/store/memory-store.ts';
+export type * from './engine/tasks/store/task-store.ts';
 export type { TaskApi, TaskFilter } from './engine/tasks/task-api.ts';
 export type {
   ExternalState,
@@ -59,16 +62,13 @@ export type {
   TaskSupport,
   TasksOptions,
 } from './engine/tasks/task-options.ts';
-export type * from './engine/tasks/task-store.ts';
 export type { Ability } from './protocol/abilities.ts';
 export type { AppCsp, AppPermissions, ToolAudience } from './protocol/apps.ts';
 export { WireError, wireErrors } from './protocol/errors.ts';
 export type { Channel, Host, Outlet, Peer, Principal } from './protocol/exchange.ts';
-export type { Logger } from './protocol/logger.ts';
 export type * from './protocol/model.ts';
 export type { SealKey } from './protocol/ports.ts';
 export type { Rules } from './protocol/rules.ts';
-export { UserError } from './protocol/user-error.ts';
 export { SchemaError, type SchemaInput } from './schema/index.ts';
 export { type FetchHandler, type FetchInfo, toFetch } from './transports/fetch.ts';
 export type { HttpExchange, HttpRequest } from './transports/http/exchange.ts';

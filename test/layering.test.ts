@@ -9,20 +9,22 @@ const root = resolve(import.meta.dirname, '../src');
 
 /** Folders of src/ and what each may import besides itself. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
-  protocol: [],
-  logging: ['protocol'],
+  common: [],
+  protocol: ['common'],
+  logging: ['common', 'protocol'],
   schema: [],
-  engine: ['protocol', 'schema'],
-  transports: ['logging', 'protocol', 'schema'],
-  stores: ['engine', 'protocol', 'schema'],
-  security: ['engine', 'protocol', 'schema'],
-  client: ['transports', 'protocol', 'schema'],
-  packs: ['engine', 'security', 'protocol', 'schema'],
-  telemetry: ['engine', 'security', 'client', 'protocol'],
-  gateway: ['engine', 'client', 'protocol', 'schema'],
+  engine: ['common', 'protocol', 'schema'],
+  transports: ['common', 'logging', 'protocol', 'schema'],
+  stores: ['common', 'engine', 'protocol', 'schema'],
+  security: ['common', 'engine', 'protocol', 'schema'],
+  client: ['common', 'transports', 'protocol', 'schema'],
+  packs: ['common', 'engine', 'security', 'protocol', 'schema'],
+  telemetry: ['common', 'engine', 'security', 'client', 'protocol'],
+  gateway: ['common', 'engine', 'client', 'protocol', 'schema'],
   // It calls servers as a client, redacts what it stores, and checks Host and Origin on a port of its own.
-  console: ['gateway', 'client', 'security', 'transports', 'engine', 'protocol', 'schema'],
+  console: ['common', 'gateway', 'client', 'security', 'transports', 'engine', 'protocol', 'schema'],
   app: [
+    'common',
     'console',
     'telemetry',
     'packs',
@@ -40,7 +42,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Folders that run anywhere: web standards only. */
-const webOnly = ['protocol', 'schema', 'engine'];
+const webOnly = ['common', 'protocol', 'schema', 'engine'];
 
 /** Heavy libraries, each imported in exactly one file. */
 const singleHomes = [

@@ -3,7 +3,7 @@
 
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { reasonText } from '../protocol/errno-text.ts';
+import { reasonText } from '../common/errno-text.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Throws the error of the operating system if that fails. An existing folder stays unchanged. */

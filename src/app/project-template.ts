@@ -1,6 +1,6 @@
 // The files of a new server project, as texts. Writing them is up to the caller.
 
-import { version } from '../protocol/version.ts';
+import { version } from '../common/version.ts';
 
 export type ProjectLanguage = 'typescript' | 'javascript';
 

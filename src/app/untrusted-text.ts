@@ -1,6 +1,6 @@
 // Makes text from servers safe for a terminal: control sequences and hidden characters become visible.
 
-import { cleanText } from '../protocol/hygiene.ts';
+import { cleanText } from '../common/hygiene.ts';
 
 /** Text of any length; line breaks are kept. */
 export function forTerminal(text: string): string {

@@ -1,3 +1,3 @@
 // The version of this build, for the command line.
 
-export { version } from '../protocol/version.ts';
+export { version } from '../common/version.ts';

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { pause } from '../protocol/wait.ts';
+import { pause } from '../common/wait.ts';
 import { unlessAborted, withEitherSignal } from './abort-signals.ts';
 
 const never = (signal: AbortSignal): Promise<void> => pause(60_000, signal);

@@ -1,6 +1,6 @@
 // Waiting that ends early when a signal is aborted.
 
-import type { CancelSignal } from '../protocol/cancellation.ts';
+import type { CancelSignal } from '../common/cancellation.ts';
 
 /** Waits for a promise, or rejects with the signal's reason as soon as the signal is aborted. */
 export function unlessAborted<T>(work: Promise<T>, signal: CancelSignal | undefined): Promise<T> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { rejectionOf } from '../../test/support/rejection.ts';
-import { silentLogger } from '../protocol/logger.ts';
+import { silentLogger } from '../common/logger.ts';
 import { ResponseCache } from './cache.ts';
 import { connect } from './connect.ts';
 import { ClientError } from './errors.ts';

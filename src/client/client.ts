@@ -1,8 +1,8 @@
 // The public interface of a connection: one method per feature of a server, for all revisions and transports. Each
 // method is a line; the work is in features/.
 
+import { type Logger, silentLogger } from '../common/logger.ts';
 import { isObject } from '../protocol/json-rpc.ts';
-import { type Logger, silentLogger } from '../protocol/logger.ts';
 import { methodRow, methods } from '../protocol/methods.ts';
 import type {
   Capabilities,
@@ -20,9 +20,11 @@ import type {
   ToolResult,
 } from '../protocol/model.ts';
 import type { CacheView } from './cache.ts';
-import { CallRunner } from './call-runner.ts';
+import { CallRunner } from './calls/call-runner.ts';
+import type { ClientDeadlines } from './calls/deadline.ts';
+import { OutgoingCall } from './calls/outgoing-call.ts';
+import { resolveRetry } from './calls/retry.ts';
 import type { ClientConnection, ClientConnectionEvents } from './connection.ts';
-import type { ClientDeadlines } from './deadline.ts';
 import type { ClientError } from './errors.ts';
 import { type CompletionRequest, complete } from './features/completion.ts';
 import { type FeatureContext, offers } from './features/feature-context.ts';
@@ -36,8 +38,6 @@ import { type ClientTasks, Tasks } from './features/tasks.ts';
 import { Tools } from './features/tools.ts';
 import type { InputResponder } from './input-requests.ts';
 import type { CallOptions, ClientLimits, ConnectOptions, ReadOptions, ToolCallOptions } from './options.ts';
-import { OutgoingCall } from './outgoing-call.ts';
-import { resolveRetry } from './retry.ts';
 import { reportUnexpectedOutput } from './unexpected-output.ts';
 
 /** What connect() puts together. */

@@ -1,15 +1,15 @@
 // connect(): connects to a server, negotiates a revision, and returns a client.
 
-import { silentLogger } from '../protocol/logger.ts';
+import { silentLogger } from '../common/logger.ts';
+import { version } from '../common/version.ts';
+import { waitAtMost } from '../common/wait.ts';
 import { ClientRevisions } from '../protocol/revisions/client-revisions.ts';
 import { handshakeRevisions } from '../protocol/revisions/index.ts';
-import { version } from '../protocol/version.ts';
-import { waitAtMost } from '../protocol/wait.ts';
 import { unlessAborted } from './abort-signals.ts';
 import { CacheView, ResponseCache } from './cache.ts';
+import { ClientDeadlines } from './calls/deadline.ts';
 import { Client, type ClientParts } from './client.ts';
 import { ClientConnection } from './connection.ts';
-import { ClientDeadlines } from './deadline.ts';
 import { type EraCache, sharedEraCache } from './era-cache.ts';
 import { ClientError, clientErrors } from './errors.ts';
 import { InputResponder } from './input-requests.ts';

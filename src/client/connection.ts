@@ -1,21 +1,21 @@
 // One connection to a server over one transport: ids, pending requests, and where each arriving message goes.
 // negotiation.ts opens it; call-runner.ts decides what follows when it breaks.
 
+import type { Logger } from '../common/logger.ts';
 import { WireError } from '../protocol/errors.ts';
 import { classifyMessage, isErrorObject, isObject, notificationText, parseMessage } from '../protocol/json-rpc.ts';
-import type { Logger } from '../protocol/logger.ts';
 import { metaKeys } from '../protocol/meta.ts';
 import type { MethodRow } from '../protocol/methods.ts';
 import type { JsonObject, LogLevel, RequestId } from '../protocol/model.ts';
 import type { ClientCodec, ServerFacts } from '../protocol/revisions/client-revisions.ts';
 import { findRejectedLineId, idSearchBytes } from '../transports/rejected-line-id.ts';
+import { OutgoingCall } from './calls/outgoing-call.ts';
+import { PendingCalls } from './calls/pending.ts';
+import { responseError } from './calls/response-error.ts';
+import { findResultText } from './calls/result-text.ts';
 import { type ClientError, clientErrors } from './errors.ts';
 import type { InputResponder } from './input-requests.ts';
 import { type ClientLimits, type Progress, resolveTimeLimits } from './options.ts';
-import { OutgoingCall } from './outgoing-call.ts';
-import { PendingCalls } from './pending.ts';
-import { responseError } from './response-error.ts';
-import { findResultText } from './result-text.ts';
 import { ServerRequests } from './server-requests.ts';
 import type { ClientTelemetry, RequestTrace } from './telemetry.ts';
 import { sendMessage } from './transports/send-message.ts';

@@ -3,9 +3,10 @@
 export type { TaskState, TaskStatus } from '../protocol/task.ts';
 export * from './auth/index.ts';
 export { ResponseCache } from './cache.ts';
+export { PausableTimeout } from './calls/deadline.ts';
+export { InputRequiredError } from './calls/input-required.ts';
 export { Client } from './client.ts';
 export { connect } from './connect.ts';
-export { PausableTimeout } from './deadline.ts';
 export { EraCache, type ServerEra } from './era-cache.ts';
 export { ClientError, type ClientErrorCode, type ServerErrorInfo } from './errors.ts';
 export type { Change } from './features/changes.ts';
@@ -21,7 +22,6 @@ export {
   type InputHandlers,
   type UrlRequest,
 } from './input-requests.ts';
-export { InputRequiredError } from './input-required.ts';
 export type {
   CallOptions,
   ConnectOptions,

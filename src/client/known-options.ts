@@ -1,6 +1,6 @@
 // The names of all options of `connect`.
 
-import { assertKnownOptions } from '../protocol/known-options.ts';
+import { assertKnownOptions } from '../common/known-options.ts';
 import type { ConnectOptions } from './options.ts';
 
 const known: Record<keyof ConnectOptions, true> = {

@@ -5,11 +5,11 @@ import { errorRows } from '../protocol/errors.ts';
 import { methods } from '../protocol/methods.ts';
 import type { JsonObject } from '../protocol/model.ts';
 import type { ClientCodec, ClientRevisions, Opened } from '../protocol/revisions/client-revisions.ts';
+import { OutgoingCall } from './calls/outgoing-call.ts';
 import type { ClientConnection } from './connection.ts';
 import type { EraCache, ServerEra } from './era-cache.ts';
 import { ClientError, type ClientErrorCode, clientErrors } from './errors.ts';
 import type { ClientLimits } from './options.ts';
-import { OutgoingCall } from './outgoing-call.ts';
 
 /** What is needed to open, and to open again. */
 export interface NegotiationOptions {

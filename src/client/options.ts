@@ -1,8 +1,8 @@
 // The options of a connection and of one call, with every limit's name, default and reason.
 
-import type { CancelSignal } from '../protocol/cancellation.ts';
-import { assertLimit, resolveLimitOptions } from '../protocol/known-options.ts';
-import type { Logger } from '../protocol/logger.ts';
+import type { CancelSignal } from '../common/cancellation.ts';
+import { assertLimit, resolveLimitOptions } from '../common/known-options.ts';
+import type { Logger } from '../common/logger.ts';
 import type { CacheHint, Capabilities, Implementation, JsonObject, LogLevel, Meta } from '../protocol/model.ts';
 import type { Authorizer } from './auth/authorizer.ts';
 import type { ResponseCache } from './cache.ts';

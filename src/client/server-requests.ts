@@ -1,15 +1,15 @@
 // Requests the server sends us, on revisions where it may: answered by the handlers, cancelled on the server's request.
 
+import type { Logger } from '../common/logger.ts';
 import { isObject, isRequestId, type JsonRpcRequest, resultText } from '../protocol/json-rpc.ts';
-import type { Logger } from '../protocol/logger.ts';
 import { metaKeys, relatedTaskOf } from '../protocol/meta.ts';
 import { methods } from '../protocol/methods.ts';
 import type { JsonObject, RequestId } from '../protocol/model.ts';
 import { defaultParamLimits } from '../protocol/param-limits.ts';
 import type { ClientCodec } from '../protocol/revisions/client-revisions.ts';
+import type { PendingCalls } from './calls/pending.ts';
 import { InputFailure, type InputResponder } from './input-requests.ts';
 import type { CallOptions } from './options.ts';
-import type { PendingCalls } from './pending.ts';
 import { clean } from './untrusted-text.ts';
 
 /**

@@ -1,7 +1,7 @@
 // Reports output of a server that is not a protocol message. Such output is ignored, so that a server which logs to
 // stdout still works, and reported once, unless all of it is wanted, so that its author learns about it.
 
-import type { Logger } from '../protocol/logger.ts';
+import type { Logger } from '../common/logger.ts';
 import type { ConnectOptions } from './options.ts';
 import type { Transport } from './transports/transport.ts';
 

@@ -2,18 +2,18 @@
 // of its own.
 
 import { randomBytes } from 'node:crypto';
+import { version } from '../common/version.ts';
 import type { Server } from '../engine/server.ts';
-import type { Principal } from '../protocol/principal.ts';
-import { version } from '../protocol/version.ts';
+import type { Principal } from '../protocol/callers/principal.ts';
 import type { HttpExchange, MountedRoute } from '../transports/http.ts';
-import { Access } from './access.ts';
 import type { About, AuditPage, ConsoleState } from './api.ts';
 import type { ConsoleExchange, ConsoleGateway, ConsoleSource } from './contract.ts';
-import { type ListeningConsole, type ListenOptions, listen } from './listen.ts';
-import { type ConsoleEvent, Routes } from './routes.ts';
-import { AppSandbox } from './sandbox.ts';
+import { Access } from './http/access.ts';
+import { type ListeningConsole, type ListenOptions, listen } from './http/listen.ts';
+import { type ConsoleEvent, Routes } from './http/routes.ts';
+import { AppSandbox } from './http/sandbox.ts';
+import { StaticFiles, securityHeaders } from './http/static-files.ts';
 import { ServerSource } from './server-source.ts';
-import { StaticFiles, securityHeaders } from './static-files.ts';
 
 /** Who has access, and where the console is. */
 export interface ConsoleAccessOptions {

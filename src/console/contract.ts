@@ -15,8 +15,8 @@ import type {
   Validated,
   ValidateRequest,
 } from './api.ts';
-import type { ConsoleCalls } from './calls.ts';
-import type { Feed } from './feed.ts';
+import type { ConsoleCalls } from './client/calls.ts';
+import type { Feed } from './feed/feed.ts';
 
 /** One HTTP request of the page and its response. `HttpExchange` of the HTTP transport implements it. */
 export interface ConsoleExchange {

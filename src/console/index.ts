@@ -15,5 +15,5 @@ export {
   createConsole,
 } from './console.ts';
 export type { ConsoleExchange, ConsoleGateway, ConsoleSink } from './contract.ts';
-export type { ListeningConsole, ListenOptions } from './listen.ts';
-export type { ConsoleEvent } from './routes.ts';
+export type { ListeningConsole, ListenOptions } from './http/listen.ts';
+export type { ConsoleEvent } from './http/routes.ts';

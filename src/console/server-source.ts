@@ -2,21 +2,21 @@
 // `console`.
 
 import { connect, inMemory } from '../client/index.ts';
-import type { ToolEntry } from '../engine/catalog-entry.ts';
+import type { ToolEntry } from '../engine/catalog/catalog-entry.ts';
 import type { Server } from '../engine/server.ts';
 import { appHostCapabilities } from '../protocol/apps.ts';
 import { formatIssues, type Validator } from '../schema/index.ts';
 import type { About, AuditPage, ConsoleState, Lists, TaskRow, Validated, ValidateRequest } from './api.ts';
-import { ConsoleCalls } from './calls.ts';
-import { Capture, secretProperties } from './capture.ts';
-import { ConsoleError } from './console-error.ts';
+import { ConsoleCalls } from './client/calls.ts';
+import { describeRevisions, listsOf } from './client/listing.ts';
+import { taskRow } from './client/task-rows.ts';
+import { validateArguments, validatorOf } from './client/validate.ts';
 import type { ConsoleGateway, ConsoleSource } from './contract.ts';
-import { Feed } from './feed.ts';
-import { GatewayHops } from './gateway-hops.ts';
-import { describeRevisions, listsOf } from './listing.ts';
-import { ServerObserver } from './observe-server.ts';
-import { taskRow } from './task-rows.ts';
-import { validateArguments, validatorOf } from './validate.ts';
+import { Capture, secretProperties } from './feed/capture.ts';
+import { Feed } from './feed/feed.ts';
+import { GatewayHops } from './feed/gateway-hops.ts';
+import { ServerObserver } from './feed/observe-server.ts';
+import { ConsoleError } from './http/console-error.ts';
 
 /** The newest tasks that are shown. */
 const maxTasks = 500;

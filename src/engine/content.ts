@@ -1,6 +1,6 @@
 // Content blocks of results and prompt messages, without writing out their shape.
 
-import { toBase64 } from '../protocol/base64url.ts';
+import { toBase64 } from '../common/base64url.ts';
 import type { Annotations, AudioContent, ImageContent, ResourceLink, TextContent } from '../protocol/model.ts';
 
 /** What every block may have besides its content: for whom it is meant, and how important it is. */

@@ -1,14 +1,14 @@
 // The interfaces that calls, channels, features, middleware and input requests share, so that none of them imports another.
 // call.ts, channel.ts, server-state.ts and input-requests/ implement them; a feature sees nothing else of the engine.
 
-import type { CachedText } from '../protocol/cached-text.ts';
-import type { CallerBudget } from '../protocol/caller-budget.ts';
-import type { CancelSignal } from '../protocol/cancellation.ts';
+import type { CachedText } from '../common/cached-text.ts';
+import type { CancelSignal } from '../common/cancellation.ts';
+import type { Logger } from '../common/logger.ts';
+import type { CallerBudget } from '../protocol/callers/caller-budget.ts';
+import type { MarkBudget } from '../protocol/callers/mark-budget.ts';
 import type { WireError } from '../protocol/errors.ts';
 import type { Outlet, Peer, ReadHeader } from '../protocol/exchange.ts';
 import type { JsonRpcResponse, Params } from '../protocol/json-rpc.ts';
-import type { Logger } from '../protocol/logger.ts';
-import type { MarkBudget } from '../protocol/mark-budget.ts';
 import type {
   CacheHint,
   Capabilities,
@@ -20,16 +20,16 @@ import type {
   ToolResult,
 } from '../protocol/model.ts';
 import type { Codec, ServerRevisions } from '../protocol/revisions/index.ts';
-import type { CallerCatalogs } from './caller-catalogs.ts';
-import type { Catalog } from './catalog.ts';
-import type { ToolEntry } from './catalog-entry.ts';
-import type { AnnouncedChange, Changes } from './changes.ts';
+import type { CallerCatalogs } from './catalog/caller-catalogs.ts';
+import type { Catalog } from './catalog/catalog.ts';
+import type { ToolEntry } from './catalog/catalog-entry.ts';
+import type { ListCache, ListVariant } from './catalog/lists.ts';
+import type { AnnouncedChange, Changes } from './changes/changes.ts';
+import type { Session } from './channels/session.ts';
 import type { SessionClient } from './context.ts';
 import type { InputRequest } from './input-requests/input-request.ts';
 import type { Limits } from './limits.ts';
-import type { ListCache, ListVariant } from './lists.ts';
 import type { Caller, ExpiringStore, RequestEnd, RequestInfo, ResourceFollower, Sealer } from './ports.ts';
-import type { Session } from './session.ts';
 
 /** Returned by a run whose call ends later by itself. A promise for it would cost each open stream half a kilobyte. */
 export const stillOpen: unique symbol = Symbol('still open');

@@ -1,9 +1,9 @@
 // What a user registers on a server: tools, resources, templates, prompts. The types are generic here; in catalog.ts and
 // below, an entry is plain functions over unknown.
 
+import type { Awaitable } from '../common/awaitable.ts';
 import type { Ability } from '../protocol/abilities.ts';
 import type { AppCsp, AppPermissions, ToolAudience } from '../protocol/apps.ts';
-import type { Awaitable } from '../protocol/awaitable.ts';
 import type { Principal } from '../protocol/exchange.ts';
 import type {
   Annotations,

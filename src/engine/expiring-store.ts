@@ -1,9 +1,9 @@
 // The in-memory ExpiringStore. Marks (`add`) stay until they expire; values (`set`) are bounded by count and bytes, and the
 // oldest are dropped. Nothing outlives the process.
 
-import { CautiousClock } from '../protocol/clock.ts';
+import { CautiousClock } from '../common/clock.ts';
+import { resolveLimits } from '../common/known-options.ts';
 import { wireErrors } from '../protocol/errors.ts';
-import { resolveLimits } from '../protocol/known-options.ts';
 import type { Json } from '../protocol/model.ts';
 import type { ExpiringStore } from './ports.ts';
 

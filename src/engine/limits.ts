@@ -1,7 +1,7 @@
 // The limits of the engine, each with a name, a default, and the attack it stops.
 
+import { resolveLimits } from '../common/known-options.ts';
 import { defaultMessageLimits, type MessageLimits } from '../protocol/json-rpc.ts';
-import { resolveLimits } from '../protocol/known-options.ts';
 import { defaultParamLimits, type ParamLimits } from '../protocol/param-limits.ts';
 
 export interface Limits extends MessageLimits, ParamLimits {

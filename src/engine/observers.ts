@@ -1,7 +1,7 @@
 // The observers of a server, grouped by event, so that an event without observers costs nothing. What an observer throws is
 // logged and does not affect the server.
 
-import type { Logger } from '../protocol/logger.ts';
+import type { Logger } from '../common/logger.ts';
 import type { Observer } from './ports.ts';
 
 type Event = keyof Observer;

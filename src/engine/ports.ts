@@ -4,11 +4,12 @@
 import type { WireError } from '../protocol/errors.ts';
 import type { EndedSession, Peer, Principal } from '../protocol/exchange.ts';
 import type { Capabilities, Implementation, JsonObject, LogLevel } from '../protocol/model.ts';
-import type { NotifiedClient } from './audience.ts';
 import type { Caller } from './caller.ts';
+import type { NotifiedClient } from './changes/audience.ts';
 import type { Context, SessionView } from './context.ts';
-import type { TaskRecord } from './tasks/task-store.ts';
+import type { TaskRecord } from './tasks/store/task-store.ts';
 
+export { principalKey } from '../protocol/callers/principal.ts';
 export type {
   Bus,
   BusListener,
@@ -18,7 +19,6 @@ export type {
   SealKey,
   SharedEventLog,
 } from '../protocol/ports.ts';
-export { principalKey } from '../protocol/principal.ts';
 export type { Caller } from './caller.ts';
 
 /** A request on its way to its feature, as middleware sees it. */

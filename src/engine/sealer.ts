@@ -1,7 +1,7 @@
 // Tokens that only this server can open: AES-256-GCM with Web Crypto. Without a configured key, a random one is created, so
 // tokens end with the process; replicas share a key.
 
-import { fromBase64Url, toBase64Url } from '../protocol/base64url.ts';
+import { fromBase64Url, toBase64Url } from '../common/base64url.ts';
 import type { Json } from '../protocol/model.ts';
 import { checkSealKey, type Sealing } from '../protocol/seal-key.ts';
 import type { Sealer, SealKey } from './ports.ts';

@@ -1,7 +1,7 @@
 // The options of `createServer`.
 
-import { assertKnownOptions } from '../protocol/known-options.ts';
-import type { Logger } from '../protocol/logger.ts';
+import { assertKnownOptions } from '../common/known-options.ts';
+import type { Logger } from '../common/logger.ts';
 import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
 import type { Rules } from '../protocol/rules.ts';
 import { checkSealKey } from '../protocol/seal-key.ts';

@@ -1,28 +1,29 @@
 // What all channels of one server share. The public class is in server.ts.
 
-import { CallerBudget } from '../protocol/caller-budget.ts';
+import type { Logger } from '../common/logger.ts';
+import { CallerBudget } from '../protocol/callers/caller-budget.ts';
+import { MarkBudget } from '../protocol/callers/mark-budget.ts';
 import { WireError, wireErrors } from '../protocol/errors.ts';
 import type { Params } from '../protocol/json-rpc.ts';
-import type { Logger } from '../protocol/logger.ts';
-import { MarkBudget } from '../protocol/mark-budget.ts';
 import type { CacheHint, Capabilities, Implementation, JsonObject } from '../protocol/model.ts';
 import type { Monitor } from '../protocol/monitor.ts';
 import { type ChangeNotification, type Codec, ServerRevisions } from '../protocol/revisions/index.ts';
 import type { Rules } from '../protocol/rules.ts';
-import { type AudienceTest, audienceKeys, audienceTest, type ChangeAudience } from './audience.ts';
-import { CallTimeout } from './call-timeout.ts';
-import type { CallerCatalogs } from './caller-catalogs.ts';
-import { Catalog } from './catalog.ts';
-import type { CatalogKind, EntryKinds, OwnedEntries } from './catalog-entry.ts';
-import { type AnnouncedChange, Changes, type ListKind } from './changes.ts';
+import { CallTimeout } from './calls/call-timeout.ts';
+import { Deadlines, type Timed } from './calls/deadlines.ts';
+import { MiddlewareChain } from './calls/middleware.ts';
+import { PendingRequests } from './calls/pending-requests.ts';
+import type { CallerCatalogs } from './catalog/caller-catalogs.ts';
+import { Catalog } from './catalog/catalog.ts';
+import type { CatalogKind, EntryKinds, OwnedEntries } from './catalog/catalog-entry.ts';
+import { ListCache } from './catalog/lists.ts';
+import { type AudienceTest, audienceKeys, audienceTest, type ChangeAudience } from './changes/audience.ts';
+import { type AnnouncedChange, Changes, type ListKind } from './changes/changes.ts';
+import { type ChangeSource, SharedChanges } from './changes/shared-changes.ts';
 import type { Context } from './context.ts';
 import type { Call, CallServer, Feature } from './contract.ts';
-import { Deadlines, type Timed } from './deadlines.ts';
 import type { Limits } from './limits.ts';
-import { ListCache } from './lists.ts';
-import { MiddlewareChain } from './middleware.ts';
 import { Observers } from './observers.ts';
-import { PendingRequests } from './pending-requests.ts';
 import type {
   Bus,
   Caller,
@@ -34,9 +35,8 @@ import type {
   Sealer,
 } from './ports.ts';
 import type { ServerOptions } from './server-options.ts';
-import { type ChangeSource, SharedChanges } from './shared-changes.ts';
+import type { RecoveryServer } from './tasks/runs/task-recovery.ts';
 import type { TasksOptions } from './tasks/task-options.ts';
-import type { RecoveryServer } from './tasks/task-recovery.ts';
 import { TaskService } from './tasks/task-service.ts';
 
 export interface ServerStateOptions {

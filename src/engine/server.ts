@@ -1,6 +1,7 @@
 // The public class of a server: users register tools, resources and prompts on it, and transports connect to it.
 
-import { createConsoleLogger } from '../protocol/console-logger.ts';
+import { createConsoleLogger } from '../common/console-logger.ts';
+import type { Logger } from '../common/logger.ts';
 import { WireError, wireErrors } from '../protocol/errors.ts';
 import type {
   Drain,
@@ -15,20 +16,29 @@ import type {
   SessionHost,
   SessionState,
 } from '../protocol/exchange.ts';
-import type { Logger } from '../protocol/logger.ts';
 import { methods } from '../protocol/methods.ts';
 import type { CacheHint, JsonObject } from '../protocol/model.ts';
 import type { Monitor } from '../protocol/monitor.ts';
 import type { Sealing } from '../protocol/seal-key.ts';
 import type { SchemaInput } from '../schema/index.ts';
-import { appResource } from './apps.ts';
-import type { AudienceTest, ChangeAudience } from './audience.ts';
-import { createDetachedCall } from './call.ts';
-import type { CallerCatalogs } from './caller-catalogs.ts';
-import type { Catalog } from './catalog.ts';
-import type { CatalogKind, EntryKinds, OwnedEntries } from './catalog-entry.ts';
-import type { ListKind } from './changes.ts';
-import { EngineChannel } from './channel.ts';
+import { createDetachedCall } from './calls/call.ts';
+import { isThenable, runAgain } from './calls/run-call.ts';
+import { appResource } from './catalog/apps.ts';
+import type { CallerCatalogs } from './catalog/caller-catalogs.ts';
+import type { Catalog } from './catalog/catalog.ts';
+import type { CatalogKind, EntryKinds, OwnedEntries } from './catalog/catalog-entry.ts';
+import { mountServer } from './catalog/mount-server.ts';
+import {
+  type RegisteredKind,
+  warnOfContentList,
+  warnOfToolName,
+  warnOfUnknownOptions,
+} from './catalog/registration-warnings.ts';
+import type { AudienceTest, ChangeAudience } from './changes/audience.ts';
+import type { ListKind } from './changes/changes.ts';
+import type { ChangeSource, Refresh } from './changes/shared-changes.ts';
+import { EngineChannel } from './channels/channel.ts';
+import { Session } from './channels/session.ts';
 import type { Context } from './context.ts';
 import type { Feature } from './contract.ts';
 import type {
@@ -45,7 +55,6 @@ import { createMemoryExpiringStore } from './expiring-store.ts';
 import { addFeatures, loadCallTool } from './features/index.ts';
 import { lazySealer } from './lazy-sealer.ts';
 import { type Limits, resolveServerLimits } from './limits.ts';
-import { mountServer } from './mount-server.ts';
 import type {
   Bus,
   Caller,
@@ -58,17 +67,8 @@ import type {
   Sealer,
   Visibility,
 } from './ports.ts';
-import {
-  type RegisteredKind,
-  warnOfContentList,
-  warnOfToolName,
-  warnOfUnknownOptions,
-} from './registration-warnings.ts';
-import { isThenable, runAgain } from './run-call.ts';
 import { checkServerOptions, type ServerOptions } from './server-options.ts';
 import { ServerState } from './server-state.ts';
-import { Session } from './session.ts';
-import type { ChangeSource, Refresh } from './shared-changes.ts';
 import { TaskApi } from './tasks/task-api.ts';
 
 export type { ServerOptions } from './server-options.ts';

@@ -4,8 +4,8 @@
 
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Logger } from '../protocol/logger.ts';
-import { version as programVersion } from '../protocol/version.ts';
+import type { Logger } from '../common/logger.ts';
+import { version as programVersion } from '../common/version.ts';
 import type { CachedLists, CatalogCache, PreparedLists, UpstreamLists } from './contract.ts';
 import { sha256 } from './sha256.ts';
 

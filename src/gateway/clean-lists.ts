@@ -2,7 +2,7 @@
 // texts, and lengths are capped. Names and URIs identify items and are left as they are; names/ replaces characters that
 // clients reject.
 
-import { cleanText, cleanValue, textLimits } from '../protocol/hygiene.ts';
+import { cleanText, cleanValue, textLimits } from '../common/hygiene.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import type { Icon, Prompt, Resource, ResourceTemplate, Tool } from '../protocol/model.ts';
 import type { UpstreamLists } from './contract.ts';

@@ -1,13 +1,13 @@
 // A gateway: many servers behind one. It owns the upstreams and the servers of the views, and keeps both in step with the
 // configuration.
 
-import type { CatalogEntry } from '../engine/catalog-entry.ts';
+import { createConsoleLogger } from '../common/console-logger.ts';
+import type { Logger } from '../common/logger.ts';
+import { version } from '../common/version.ts';
+import { waitAtMost } from '../common/wait.ts';
+import type { CatalogEntry } from '../engine/catalog/catalog-entry.ts';
 import type { Bus, Caller } from '../engine/ports.ts';
 import type { Server } from '../engine/server.ts';
-import { createConsoleLogger } from '../protocol/console-logger.ts';
-import type { Logger } from '../protocol/logger.ts';
-import { version } from '../protocol/version.ts';
-import { waitAtMost } from '../protocol/wait.ts';
 import { findView } from './config/defaults.ts';
 import type { GatewayConfig, UpstreamConfig, ViewConfig } from './config/gateway-config.ts';
 import { noLists } from './contract.ts';

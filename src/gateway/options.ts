@@ -1,8 +1,8 @@
 // The options of a gateway besides its configuration: what the program around it provides.
 
+import { assertKnownOptions } from '../common/known-options.ts';
+import type { Logger } from '../common/logger.ts';
 import type { Server, ServerOptions } from '../engine/server.ts';
-import { assertKnownOptions } from '../protocol/known-options.ts';
-import type { Logger } from '../protocol/logger.ts';
 import type { GatewayConfig } from './config/gateway-config.ts';
 import type { HeldCallLimits } from './relays/held-calls.ts';
 import type { UpstreamStatus } from './upstreams/contract.ts';

@@ -1,7 +1,7 @@
 // The format of a log record: a text line or a line of JSON, without secrets, without control characters, and of limited
 // size. Where it is written is in sink.ts.
 
-import type { LogFields } from '../protocol/logger.ts';
+import type { LogFields } from '../common/logger.ts';
 import type { LogLevel } from '../protocol/model.ts';
 
 export interface LogRecord {

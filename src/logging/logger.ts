@@ -2,7 +2,7 @@
 // written to stderr by sink.ts; stdout is for the protocol.
 
 import type { Writable } from 'node:stream';
-import type { LogFields, Logger } from '../protocol/logger.ts';
+import type { LogFields, Logger } from '../common/logger.ts';
 import { type LogLevel, logLevels } from '../protocol/model.ts';
 import { formatJson, formatText, type LogRecord } from './format.ts';
 import { defaultMaxQueuedBytes, LogSink, type Send, sendTo } from './sink.ts';

@@ -1,15 +1,15 @@
 // The contract between engine and transports: what a transport passes in, and the outlet it offers for responses.
 
-import type { CachedText } from './cached-text.ts';
+import type { CachedText } from '../common/cached-text.ts';
+import type { Logger } from '../common/logger.ts';
+import type { Principal } from './callers/principal.ts';
 import type { MessageLimits } from './json-rpc.ts';
-import type { Logger } from './logger.ts';
 import type { Capabilities, Implementation, LogLevel, RequestId } from './model.ts';
 import type { Monitor } from './monitor.ts';
 import type { Bus, ExpiringStore, Sealer } from './ports.ts';
-import type { Principal } from './principal.ts';
 import type { Sealing } from './seal-key.ts';
 
-export type { Principal } from './principal.ts';
+export type { Principal } from './callers/principal.ts';
 
 export type TransportKind = 'stdio' | 'http' | 'sse' | 'websocket' | 'memory';
 

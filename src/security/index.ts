@@ -13,7 +13,7 @@ export {
   type LabelOptions,
   labelUntrusted,
   type ValueFinding,
-} from '../protocol/hygiene.ts';
+} from '../common/hygiene.ts';
 // Audit: a log for `server.use`, and ways to read it.
 export {
   type AuditEntry,

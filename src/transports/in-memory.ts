@@ -1,8 +1,8 @@
 // A connection in memory: for tests, and for a client in the same process. Messages are passed as texts, so neither side
 // can see or change objects of the other, and arrive asynchronously and in order, as on a pipe.
 
+import { type Logger, silentLogger } from '../common/logger.ts';
 import type { Channel, Host, Outlet, Peer } from '../protocol/exchange.ts';
-import { type Logger, silentLogger } from '../protocol/logger.ts';
 import { receiveText } from './receive.ts';
 
 export interface InMemoryOptions {

@@ -1,12 +1,12 @@
 // Passes messages to a channel. An exception there is an error of that message: it is answered and logged, and neither
 // the connection nor the process ends. Every transport receives through these functions.
 
+import type { Logger } from '../common/logger.ts';
+import { parseJson } from '../common/parse-json.ts';
 import { wireErrors } from '../protocol/errors.ts';
 import type { Channel, Inbound } from '../protocol/exchange.ts';
 import { isRequestId } from '../protocol/json-rpc.ts';
-import type { Logger } from '../protocol/logger.ts';
 import type { RequestId } from '../protocol/model.ts';
-import { parseJson } from '../protocol/parse-json.ts';
 
 /** Passes the text of a message. False when it was lost: the outlet will not be called for it. */
 export function receiveText(channel: Channel, text: string, logger: Logger, inbound?: Inbound): boolean {

@@ -2,10 +2,10 @@
 // codes, other output on stdout); the connection itself is in stream.ts, which sockets use as well.
 
 import type { Readable, Writable } from 'node:stream';
+import type { Logger } from '../common/logger.ts';
+import { waitAtMost } from '../common/wait.ts';
 import { createLogger } from '../logging/logger.ts';
 import type { Host, Principal } from '../protocol/exchange.ts';
-import type { Logger } from '../protocol/logger.ts';
-import { waitAtMost } from '../protocol/wait.ts';
 import { type ProcessListener, signalExitCodes, watchParent, watchProcess, watchStderr } from './process-watch.ts';
 import { guardStdout } from './stdout-guard.ts';
 import { type StreamEnd, type StreamOptions, type StreamServer, serveStream } from './stream.ts';

@@ -2,11 +2,11 @@
 // (signals, exit codes, the stdout guard) is in stdio.ts.
 
 import type { Readable, Writable } from 'node:stream';
-import type { CachedText } from '../protocol/cached-text.ts';
+import type { CachedText } from '../common/cached-text.ts';
+import { type Logger, silentLogger } from '../common/logger.ts';
 import { errorRows, wireErrors } from '../protocol/errors.ts';
 import type { Channel, Host, Outlet, Peer } from '../protocol/exchange.ts';
 import { errorText } from '../protocol/json-rpc.ts';
-import { type Logger, silentLogger } from '../protocol/logger.ts';
 import { defaultMaxMessageBytes, LineReader, type LineRejection } from './line-reader.ts';
 import { defaultPauseBytes, LineWriter } from './line-writer.ts';
 import { receive, receiveText, reject } from './receive.ts';

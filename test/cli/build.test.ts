@@ -71,7 +71,7 @@ test('every source is found through the source maps', () => {
     'src/engine/server.ts',
     'src/client/client.ts',
     'src/security/redact.ts',
-    'src/engine/rank-tools.ts',
+    'src/engine/catalog/rank-tools.ts',
   ];
   expect(written.filter((source) => !mapped.has(source))).toEqual([]);
 });

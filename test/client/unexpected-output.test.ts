@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connect } from '../../src/client/index.ts';
-import { silentLogger } from '../../src/protocol/logger.ts';
+import { silentLogger } from '../../src/common/logger.ts';
 import { useHome } from '../support/program.ts';
 
 const fixture = join(import.meta.dirname, '../doctor/fixtures/server.mjs');

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { ResolvedSettings } from '../../src/app/config/resolve.ts';
 import { checkMachine } from '../../src/app/doctor/machine.ts';
-import type { RedisSettings } from '../../src/app/settings.ts';
+import type { RedisSettings } from '../../src/app/settings/settings.ts';
 import { settings } from '../support/settings.ts';
 
 test('tasks are not checked while their Redis cannot be reached', { timeout: 60_000 }, async () => {

@@ -1,10 +1,15 @@
 // Callers with catalogs of their own: lists, calls, notifications and tasks of each are those of its catalog.
 
 import { expect, test } from 'vitest';
-import type { CallerCatalogs } from '../../src/engine/caller-catalogs.ts';
-import type { Catalog } from '../../src/engine/catalog.ts';
-import type { OwnedEntries } from '../../src/engine/catalog-entry.ts';
-import { relayedPrompt, relayedResource, relayedTemplate, relayedTool } from '../../src/engine/relayed-entries.ts';
+import type { CallerCatalogs } from '../../src/engine/catalog/caller-catalogs.ts';
+import type { Catalog } from '../../src/engine/catalog/catalog.ts';
+import type { OwnedEntries } from '../../src/engine/catalog/catalog-entry.ts';
+import {
+  relayedPrompt,
+  relayedResource,
+  relayedTemplate,
+  relayedTool,
+} from '../../src/engine/catalog/relayed-entries.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import type { CacheHint, Tool } from '../../src/protocol/model.ts';
 import { type Message, TestClient } from '../support/test-client.ts';

@@ -2,7 +2,7 @@
 
 import { getEventListeners } from 'node:events';
 import { afterEach, expect, test } from 'vitest';
-import { createMemoryTaskStore } from '../../src/engine/tasks/memory-store.ts';
+import { createMemoryTaskStore } from '../../src/engine/tasks/store/memory-store.ts';
 import { createServer, elicit, type Server } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
 import { TestClient } from '../support/test-client.ts';

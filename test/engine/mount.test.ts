@@ -1,9 +1,9 @@
 // One server mounted on another: what clients of the outer one see, call and are notified of.
 
 import { expect, test, vi } from 'vitest';
+import { silentLogger } from '../../src/common/logger.ts';
 import type { Principal } from '../../src/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
-import { silentLogger } from '../../src/protocol/logger.ts';
 import { type Message, TestClient } from '../support/test-client.ts';
 
 const make = (name: string, options: object = {}): Server => createServer({ name, version: '1.0.0', ...options });

@@ -6,9 +6,9 @@ import * as v from 'valibot';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { type ConnectOptions, connect, inMemory } from '../../src/client/index.ts';
+import { silentLogger } from '../../src/common/logger.ts';
 import { createGateway, type GatewayOptions, gatewayConfig } from '../../src/gateway/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
-import { silentLogger } from '../../src/protocol/logger.ts';
 import { TestClient } from '../support/test-client.ts';
 
 const make = (): Server => createServer({ name: 'misuse', version: '1.0.0' });

@@ -1,8 +1,8 @@
 // What gateways register: entries of other servers, replaced in one step, and results passed on as text.
 
 import { expect, test } from 'vitest';
-import { relayedTool } from '../../src/engine/relayed-entries.ts';
-import { RelayedResult } from '../../src/engine/relayed-result.ts';
+import { RelayedResult } from '../../src/engine/calls/relayed-result.ts';
+import { relayedTool } from '../../src/engine/catalog/relayed-entries.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import type { ToolResult } from '../../src/protocol/model.ts';
 import { TestClient } from '../support/test-client.ts';

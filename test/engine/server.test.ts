@@ -1,8 +1,8 @@
 // What authors of a server can rely on: isolation, middleware, observers, visibility, drain.
 
 import { expect, test } from 'vitest';
-import { checkMiddleware } from '../../src/engine/middleware.ts';
-import { createMemoryTaskStore } from '../../src/engine/tasks/memory-store.ts';
+import { checkMiddleware } from '../../src/engine/calls/middleware.ts';
+import { createMemoryTaskStore } from '../../src/engine/tasks/store/memory-store.ts';
 import { createServer, InputRequestError, type Peer, type RequestEnd } from '../../src/index.ts';
 import { wireErrors } from '../../src/protocol/errors.ts';
 import { TestClient } from '../support/test-client.ts';

@@ -2,6 +2,7 @@
 // answers again.
 
 import { afterEach, expect, test } from 'vitest';
+import { silentLogger } from '../../src/common/logger.ts';
 import {
   createMemoryTaskStore,
   createServer,
@@ -10,7 +11,6 @@ import {
   type TaskLimits,
   type TaskStore,
 } from '../../src/index.ts';
-import { silentLogger } from '../../src/protocol/logger.ts';
 import { type Message, TestClient } from '../support/test-client.ts';
 
 const extension = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };

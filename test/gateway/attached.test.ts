@@ -2,9 +2,9 @@
 
 import { afterEach, expect, test } from 'vitest';
 import { inMemory } from '../../src/client/index.ts';
+import { silentLogger } from '../../src/common/logger.ts';
 import { createGateway, type Gateway, type UpstreamConfig } from '../../src/gateway/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
-import { silentLogger } from '../../src/protocol/logger.ts';
 import { useClosers } from '../support/closers.ts';
 import { clientOf, gatewayConfig, upstream, view } from './fixture.ts';
 

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readGatewayFiles } from '../../src/app/gateway/read-files.ts';
+import { readGatewayFiles } from '../../src/app/gateway/entries/read-files.ts';
 import { reasonForCallers } from '../../src/gateway/upstreams/start-error.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

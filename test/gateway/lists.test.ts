@@ -1,8 +1,8 @@
 // Lists of upstreams that are incomplete or not valid: what can be used of them is shown, and other servers are not affected.
 
 import { afterEach, expect, test } from 'vitest';
+import { silentLogger } from '../../src/common/logger.ts';
 import { createGateway, type Gateway, type UpstreamConfig } from '../../src/gateway/index.ts';
-import { silentLogger } from '../../src/protocol/logger.ts';
 import { useClosers } from '../support/closers.ts';
 import { type Answer, scripted, tool } from './answers.ts';
 import { clientOf, gatewayConfig, upstream } from './fixture.ts';

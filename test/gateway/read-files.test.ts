@@ -3,9 +3,9 @@
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { type InputDefinition, Inputs } from '../../src/app/gateway/entries/inputs.ts';
+import { readGatewayFiles } from '../../src/app/gateway/entries/read-files.ts';
 import { settingsOfGateway } from '../../src/app/gateway/gateway-settings.ts';
-import { type InputDefinition, Inputs } from '../../src/app/gateway/inputs.ts';
-import { readGatewayFiles } from '../../src/app/gateway/read-files.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const fixture = (name: string): string => join(import.meta.dirname, 'fixtures/configs', name);

@@ -4,6 +4,7 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { type Client, connect, inMemory, type Transport } from '../../src/client/index.ts';
+import { silentLogger } from '../../src/common/logger.ts';
 import {
   createGateway,
   type Gateway,
@@ -13,7 +14,6 @@ import {
 } from '../../src/gateway/index.ts';
 import { Pins } from '../../src/gateway/pins/index.ts';
 import { createServer } from '../../src/index.ts';
-import { silentLogger } from '../../src/protocol/logger.ts';
 import { startHttp, useClosers } from '../support/closers.ts';
 import { isRunning } from '../support/is-running.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

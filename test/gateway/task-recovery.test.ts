@@ -2,8 +2,8 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ConnectOptions } from '../../src/client/index.ts';
-import { createMemoryTaskStore } from '../../src/engine/tasks/memory-store.ts';
-import type { TaskStore } from '../../src/engine/tasks/task-store.ts';
+import { createMemoryTaskStore } from '../../src/engine/tasks/store/memory-store.ts';
+import type { TaskStore } from '../../src/engine/tasks/store/task-store.ts';
 import type { CatalogCache, Gateway, UpstreamConfig, UpstreamLists } from '../../src/gateway/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';

@@ -1,8 +1,8 @@
 // Changes that are announced in one process reach the clients of all processes, once each.
 import { afterEach, expect, test } from 'vitest';
-import type { ChangeAudience } from '../../src/engine/audience.ts';
+import type { ChangeAudience } from '../../src/engine/changes/audience.ts';
 import { createServer, type Server } from '../../src/engine/server.ts';
-import type { Principal } from '../../src/protocol/principal.ts';
+import type { Principal } from '../../src/protocol/callers/principal.ts';
 import { settled, TestBuses } from '../support/bus.ts';
 
 let buses = new TestBuses();

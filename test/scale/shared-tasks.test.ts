@@ -1,7 +1,7 @@
 // Tasks whose client is connected to another process than the one that runs them.
 import { afterEach, expect, test } from 'vitest';
-import { createMemoryTaskStore } from '../../src/engine/tasks/memory-store.ts';
-import type { TaskStore } from '../../src/engine/tasks/task-store.ts';
+import { createMemoryTaskStore } from '../../src/engine/tasks/store/memory-store.ts';
+import type { TaskStore } from '../../src/engine/tasks/store/task-store.ts';
 import { createServer, elicit, type Server, type ServerOptions } from '../../src/index.ts';
 import type { Bus } from '../../src/protocol/ports.ts';
 import { useClosers } from '../support/closers.ts';

@@ -16,9 +16,9 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, expect, test } from 'vitest';
+import { silentLogger } from '../../src/common/logger.ts';
 import { createServer, type Server } from '../../src/engine/server.ts';
 import type { Peer } from '../../src/protocol/exchange.ts';
-import { silentLogger } from '../../src/protocol/logger.ts';
 import {
   type AuditEntry,
   type AuditLog,

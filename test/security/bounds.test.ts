@@ -1,8 +1,8 @@
 // What a policy does to the settings of a run: it only ever takes away.
 
 import { expect, test } from 'vitest';
-import { boundSettings } from '../../src/app/policy.ts';
-import type { Settings } from '../../src/app/settings.ts';
+import { boundSettings } from '../../src/app/settings/policy.ts';
+import type { Settings } from '../../src/app/settings/settings.ts';
 import { compilePolicy, type Policy } from '../../src/security/policy/index.ts';
 import { settings } from '../support/settings.ts';
 

@@ -3,7 +3,7 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { createServer, type Server, type ServerOptions } from '../../src/engine/server.ts';
-import { createMemoryTaskStore } from '../../src/engine/tasks/memory-store.ts';
+import { createMemoryTaskStore } from '../../src/engine/tasks/store/memory-store.ts';
 import { useClosers } from '../support/closers.ts';
 import { HttpTestClient } from '../support/http-client.ts';
 import { TestClient } from '../support/test-client.ts';

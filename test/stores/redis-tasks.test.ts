@@ -1,6 +1,6 @@
 // Tasks in Redis: what several processes do with them. What all stores promise is in task-stores.test.ts.
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { TaskRecord } from '../../src/engine/tasks/task-store.ts';
+import type { TaskRecord } from '../../src/engine/tasks/store/task-store.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import { openRedis, type RedisOptions, type RedisStores } from '../../src/stores/redis/index.ts';
 import { useClosers } from '../support/closers.ts';

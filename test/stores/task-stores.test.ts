@@ -4,10 +4,12 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { silentLogger } from '../../src/common/logger.ts';
 import { createSealer } from '../../src/engine/sealer.ts';
-import { createMemoryTaskStore } from '../../src/engine/tasks/memory-store.ts';
-import { sealTasks } from '../../src/engine/tasks/sealed-store.ts';
-import { changeRecord, claimRecord } from '../../src/engine/tasks/task-record.ts';
+import { viewOf } from '../../src/engine/tasks/clients/task-view.ts';
+import { createMemoryTaskStore } from '../../src/engine/tasks/store/memory-store.ts';
+import { sealTasks } from '../../src/engine/tasks/store/sealed-store.ts';
+import { changeRecord, claimRecord } from '../../src/engine/tasks/store/task-record.ts';
 import type {
   TaskChange,
   TaskGuard,
@@ -15,9 +17,7 @@ import type {
   TaskOutcome,
   TaskRecord,
   TaskStore,
-} from '../../src/engine/tasks/task-store.ts';
-import { viewOf } from '../../src/engine/tasks/task-view.ts';
-import { silentLogger } from '../../src/protocol/logger.ts';
+} from '../../src/engine/tasks/store/task-store.ts';
 import { parseRedisAddress } from '../../src/stores/redis/address.ts';
 import { RedisConnection } from '../../src/stores/redis/connection.ts';
 import { RedisTasks } from '../../src/stores/redis/tasks.ts';

@@ -4,8 +4,8 @@
 import type { BusPort, FromRelay, ToRelay } from '../../src/app/workers/bus-messages.ts';
 import { BusRelay } from '../../src/app/workers/bus-relay.ts';
 import { joinBus, type RelayedBus } from '../../src/app/workers/relayed-bus.ts';
+import { silentLogger } from '../../src/common/logger.ts';
 import type { Server } from '../../src/engine/server.ts';
-import { silentLogger } from '../../src/protocol/logger.ts';
 
 /** One direction of a connection. */
 class Pipe<T> {

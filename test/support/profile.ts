@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { type AssembledServer, profiles } from '../../src/app/profiles/index.ts';
-import type { Settings } from '../../src/app/settings.ts';
-import type { Logger } from '../../src/protocol/logger.ts';
-import { silentLogger } from '../../src/protocol/logger.ts';
+import type { Settings } from '../../src/app/settings/settings.ts';
+import type { Logger } from '../../src/common/logger.ts';
+import { silentLogger } from '../../src/common/logger.ts';
 import { settings } from './settings.ts';
 
 const undo: (() => Promise<void> | void)[] = [];

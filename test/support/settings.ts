@@ -1,8 +1,8 @@
 // A profile put together as the command line does it, with settings of the test's own.
 
 import type { AssembledServer, Profile } from '../../src/app/profiles/profile.ts';
-import type { Settings } from '../../src/app/settings.ts';
-import { silentLogger } from '../../src/protocol/logger.ts';
+import type { Settings } from '../../src/app/settings/settings.ts';
+import { silentLogger } from '../../src/common/logger.ts';
 
 export function settings(changes: Partial<Settings> = {}): Settings {
   return {

@@ -1,7 +1,7 @@
 // Records of tasks for tests of stores.
 
 import { randomBytes } from 'node:crypto';
-import type { TaskRecord } from '../../src/engine/tasks/task-store.ts';
+import type { TaskRecord } from '../../src/engine/tasks/store/task-store.ts';
 
 /** A queued task that is due now. */
 export function taskRecord(given: Partial<TaskRecord> = {}): TaskRecord {

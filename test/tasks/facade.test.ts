@@ -1,7 +1,7 @@
 // Clients without tasks, and the ordinary tools that are there for them: on every revision, through the wire.
 
 import { afterEach, expect, test, vi } from 'vitest';
-import { createMemoryTaskStore } from '../../src/engine/tasks/memory-store.ts';
+import { createMemoryTaskStore } from '../../src/engine/tasks/store/memory-store.ts';
 import { createServer, type Server, type TaskOptions, type TasksOptions } from '../../src/index.ts';
 import type { Peer } from '../../src/protocol/exchange.ts';
 import { type Message, TestClient } from '../support/test-client.ts';

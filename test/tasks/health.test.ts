@@ -1,10 +1,10 @@
 // A store of tasks that fails or hangs: probes report it, and the log is not filled.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createMemoryTaskStore } from '../../src/engine/tasks/memory-store.ts';
-import type { TaskStore } from '../../src/engine/tasks/task-store.ts';
+import { type Logger, silentLogger } from '../../src/common/logger.ts';
+import { createMemoryTaskStore } from '../../src/engine/tasks/store/memory-store.ts';
+import type { TaskStore } from '../../src/engine/tasks/store/task-store.ts';
 import { createServer, type Server, toFetch } from '../../src/index.ts';
-import { type Logger, silentLogger } from '../../src/protocol/logger.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });

@@ -1,8 +1,8 @@
 // What operators see of tasks: lines of the audit log, metrics and lines of the log. Never what tasks contain.
 
 import { afterEach, expect, test, vi } from 'vitest';
+import { type LogFields, type Logger, silentLogger } from '../../src/common/logger.ts';
 import { createServer, type Server, type ServerOptions } from '../../src/engine/server.ts';
-import { type LogFields, type Logger, silentLogger } from '../../src/protocol/logger.ts';
 import { type AuditEntry, openAuditLog, queryAudit } from '../../src/security/audit/index.ts';
 import { openDataFolder } from '../../src/stores/sqlite/index.ts';
 import { serveHttp } from '../../src/transports/http.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createServer, type Server } from '../../src/engine/server.ts';
-import type { TaskChange, TaskGuard, TaskRecord, TaskStore } from '../../src/engine/tasks/task-store.ts';
+import type { TaskChange, TaskGuard, TaskRecord, TaskStore } from '../../src/engine/tasks/store/task-store.ts';
 import { connectSqlite } from '../../src/stores/sqlite/driver.ts';
 import { type DataFolder, openDataFolder } from '../../src/stores/sqlite/index.ts';
 import { propertyRuns } from '../support/full.ts';

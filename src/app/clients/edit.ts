@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { reasonText } from '../../protocol/errno-text.ts';
+import { reasonText } from '../../common/errno-text.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { JsonObject } from '../../protocol/model.ts';
 import { makeFolder } from '../make-folder.ts';

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { extname } from 'node:path';
-import { reasonText } from '../../protocol/errno-text.ts';
+import { reasonText } from '../../common/errno-text.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { JsonObject } from '../../protocol/model.ts';
 import { offsetOf } from '../config/issues.ts';

@@ -6,7 +6,14 @@ import { join } from 'node:path';
 import { parseLevel } from '../../logging/logger.ts';
 import { logLevels } from '../../protocol/model.ts';
 import { defaultProfile, gatewayProfile, profiles } from '../profiles/index.ts';
-import type { AuthSettings, OAuthSettings, PluginSettings, RedisSettings, Settings, TlsSettings } from '../settings.ts';
+import type {
+  AuthSettings,
+  OAuthSettings,
+  PluginSettings,
+  RedisSettings,
+  Settings,
+  TlsSettings,
+} from '../settings/settings.ts';
 import { UsageError } from '../usage-error.ts';
 import { dataFolder, type Platform, thisPlatform, userConfigFile } from './folders.ts';
 import { type Option, options } from './options.ts';

@@ -2,9 +2,9 @@
 // stream that outlives requests, forwarded again to the process that replaces it.
 
 import { type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { parseJson } from '../../common/parse-json.ts';
 import { errorRows } from '../../protocol/errors.ts';
 import { metaKeys } from '../../protocol/meta.ts';
-import { parseJson } from '../../protocol/parse-json.ts';
 import type { List } from './http-messages.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: messages of clients are forwarded as they are, not validated

@@ -6,7 +6,7 @@ import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { explainListenError } from '../serve-http.ts';
+import { explainListenError } from '../serving/serve-http.ts';
 import { ForwardedRequest, type ListeningServer } from './forwarded-request.ts';
 import type { FrontMessage, ServerMessage, StoredState } from './http-messages.ts';
 import type { RelayedCall } from './relay.ts';

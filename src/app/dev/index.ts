@@ -1,6 +1,6 @@
 // Serves a file that is being written: see server-process.ts.
 
-import { silentLogger } from '../../protocol/logger.ts';
+import { silentLogger } from '../../common/logger.ts';
 import { defaultMaxMessageBytes, LineReader, type LineRejection } from '../../transports/line-reader.ts';
 import { serveStdio } from '../../transports/stdio.ts';
 import { DevRelay, type RelayedCall } from './relay.ts';

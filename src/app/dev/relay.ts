@@ -1,10 +1,10 @@
 // Relays one connection to a server process that is restarted while the client stays connected. It knows which requests
 // are open and what a restarted server must get again. It does not deal with processes or files.
 
+import { parseJson } from '../../common/parse-json.ts';
 import { errorRows } from '../../protocol/errors.ts';
 import type { Channel, Host, Outlet, Peer } from '../../protocol/exchange.ts';
 import { metaKeys } from '../../protocol/meta.ts';
-import { parseJson } from '../../protocol/parse-json.ts';
 import type { RejectedLineId } from '../../transports/rejected-line-id.ts';
 
 type Id = string | number;

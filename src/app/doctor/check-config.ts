@@ -16,10 +16,15 @@ import {
   serversIn,
   type WrittenServer,
 } from '../clients/server-config.ts';
-import { completeServer, type EntryProblem, type EntrySources, expandServer } from '../gateway/complete-server.ts';
-import { Inputs } from '../gateway/inputs.ts';
-import { sourcesOf } from '../gateway/read-files.ts';
-import { openStoredValues } from '../gateway/stored-values.ts';
+import {
+  completeServer,
+  type EntryProblem,
+  type EntrySources,
+  expandServer,
+} from '../gateway/entries/complete-server.ts';
+import { Inputs } from '../gateway/entries/inputs.ts';
+import { sourcesOf } from '../gateway/entries/read-files.ts';
+import { openStoredValues } from '../gateway/entries/stored-values.ts';
 import { type JsonNode, nodeAt, positionOf } from '../text/jsonc.ts';
 import { nearest } from '../text/nearest.ts';
 import type { Report } from './findings.ts';

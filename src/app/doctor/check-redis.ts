@@ -12,7 +12,7 @@ export async function checkConfiguredRedis({
   const { redis, http } = settings;
   if (redis === undefined) return { severity: 'ok', detail: 'not used', remedy: '' };
   const { checkRedis } = await import('../../stores/redis/index.ts');
-  const { redisOptions } = await import('../shared-state.ts');
+  const { redisOptions } = await import('../state/shared-state.ts');
   const { url, password, sentinelPassword, tls } = redisOptions(redis);
   const facts = await checkRedis({ url, password, sentinelPassword, tls }).catch((error: Error) => error);
   if (facts instanceof Error) {

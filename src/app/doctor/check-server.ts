@@ -2,7 +2,7 @@
 // stderr and from what the server wrote to stdout.
 
 import { type Client, ClientError, type ConnectOptions, connect, type Target } from '../../client/index.ts';
-import { silentLogger } from '../../protocol/logger.ts';
+import { silentLogger } from '../../common/logger.ts';
 import type { FindingId, Report } from './findings.ts';
 
 export interface ServerCheckOptions {

@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path';
 import { auditLocation } from '../config/folders.ts';
 import { ownershipProblem } from '../config/ownership.ts';
 import type { ResolvedSettings } from '../config/resolve.ts';
-import type { HttpSettings } from '../settings.ts';
-import { keepsTasks } from '../task-store.ts';
+import type { HttpSettings } from '../settings/settings.ts';
+import { keepsTasks } from '../state/task-store.ts';
 import { checkConfiguredRedis } from './check-redis.ts';
 import type { DoctorFinding, FindingId } from './findings.ts';
 

@@ -1,7 +1,7 @@
 // Finds out which sign-in is required by a server that responds with 401.
 
+import { parseJson } from '../../common/parse-json.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
-import { parseJson } from '../../protocol/parse-json.ts';
 import type { Report } from './findings.ts';
 import { type ProbeResult, probe } from './probe.ts';
 

@@ -11,7 +11,7 @@ import {
   type PreRegisteredClient,
 } from '../../client/index.ts';
 import type { UpstreamAuth, UpstreamConfig } from '../../gateway/config/gateway-config.ts';
-import { readFileOf } from '../read-file-of.ts';
+import { readFileOf } from '../settings/read-file-of.ts';
 
 export interface AuthorizerSettings {
   /** Whether a user is at this machine, who can sign in with the browser. */

@@ -2,7 +2,7 @@
 // file of the bundle.
 
 import { gatewayProfile, type Profile, type ProfileRow } from '../profiles/index.ts';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../settings/settings.ts';
 import { filesOf, type GatewaySources } from './gateway-settings.ts';
 import { openGatewayHost } from './host.ts';
 import { protection } from './protection.ts';

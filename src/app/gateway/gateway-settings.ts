@@ -8,10 +8,10 @@ import { commandName } from '../clients/launch.ts';
 import { isMooringConfig, readConfig } from '../clients/server-config.ts';
 import { resolveSettings, type SettingsInput } from '../config/resolve.ts';
 import { gatewayProfile } from '../profiles/index.ts';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../settings/settings.ts';
 import { UsageError } from '../usage-error.ts';
-import type { Inputs } from './inputs.ts';
-import { readGatewayFiles } from './read-files.ts';
+import type { Inputs } from './entries/inputs.ts';
+import { readGatewayFiles } from './entries/read-files.ts';
 
 export interface GatewaySources {
   /** `--config FILE`, in this order. */

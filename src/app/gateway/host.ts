@@ -1,6 +1,8 @@
 // A gateway as part of this program: its servers, credentials, pins and stored lists, its control socket, and changes of
 // its files while it runs.
 
+import type { Logger } from '../../common/logger.ts';
+import { version } from '../../common/version.ts';
 import type { Server } from '../../engine/server.ts';
 import { createCatalogCache } from '../../gateway/catalog-cache.ts';
 import type { ConfigNote } from '../../gateway/config/decode-upstream.ts';
@@ -9,27 +11,25 @@ import type { GatewayConfig, ViewConfig } from '../../gateway/config/gateway-con
 import { createGateway, type Gateway, type ServedAs } from '../../gateway/index.ts';
 import type { ExposedView } from '../../gateway/names/index.ts';
 import { PinFileError, Pins } from '../../gateway/pins/index.ts';
-import type { Logger } from '../../protocol/logger.ts';
 import type { JsonObject } from '../../protocol/model.ts';
 import type { PartStatus } from '../../protocol/monitor.ts';
-import { version } from '../../protocol/version.ts';
 import type { AuditLog } from '../../security/audit/index.ts';
-import type { HealthRegistry } from '../health.ts';
 import type { PersistentState } from '../profiles/index.ts';
-import type { Settings } from '../settings.ts';
+import type { HealthRegistry } from '../serving/health.ts';
+import type { Settings } from '../settings/settings.ts';
 import { UsageError } from '../usage-error.ts';
-import { terminalOf } from './ask-input.ts';
 import { consoleGateway, GatewayServers, UpstreamMessages } from './console-gateway.ts';
 import type { ControlSocket } from './control-socket.ts';
 import { catalogFolder, pinFile } from './data-files.ts';
+import { terminalOf } from './entries/ask-input.ts';
+import { Inputs } from './entries/inputs.ts';
+import { openStoredValues } from './entries/stored-values.ts';
 import { type GatewaySources, readGateway } from './gateway-settings.ts';
 import type { GatewayHost, Protect } from './host-contract.ts';
-import { Inputs } from './inputs.ts';
 import { unknownView } from './known-tools.ts';
 import { outerGateways } from './outer-gateways.ts';
 import type { GatewayInfo, ListedTool } from './running.ts';
 import { sandboxedTarget } from './sandbox-transport.ts';
-import { openStoredValues } from './stored-values.ts';
 import { upstreamNames } from './upstream-names.ts';
 import { upstreamTelemetry } from './upstream-telemetry.ts';
 import { type ConfigWatch, watchConfig } from './watch-config.ts';

@@ -25,12 +25,18 @@ import { thisPlatform } from '../config/folders.ts';
 import { makeFolder } from '../make-folder.ts';
 import { positionOf } from '../text/jsonc.ts';
 import { UsageError } from '../usage-error.ts';
-import { mapTexts, placeVariables, withAbsoluteFolder, withOwnVariables, workspaceOf } from './client-variables.ts';
-import { onlyInVscode } from './complete-server.ts';
-import { envFileKey, findFile, namesFile, unknownOutsideVscode } from './entry-files.ts';
-import { inputsNeededBy, variableOfInput, writtenInputs } from './inputs.ts';
-import { noteOnExtension } from './read-files.ts';
-import { secretsIn, withSecrets } from './secrets.ts';
+import {
+  mapTexts,
+  placeVariables,
+  withAbsoluteFolder,
+  withOwnVariables,
+  workspaceOf,
+} from './entries/client-variables.ts';
+import { onlyInVscode } from './entries/complete-server.ts';
+import { envFileKey, findFile, namesFile, unknownOutsideVscode } from './entries/entry-files.ts';
+import { inputsNeededBy, variableOfInput, writtenInputs } from './entries/inputs.ts';
+import { noteOnExtension } from './entries/read-files.ts';
+import { secretsIn, withSecrets } from './entries/secrets.ts';
 
 /** The servers of a client, as the gateway reads them. */
 export interface ImportedServers {

@@ -3,10 +3,10 @@
 
 import type { UpstreamConfig } from '../../gateway/config/gateway-config.ts';
 import { UsageError } from '../usage-error.ts';
-import { terminalOf } from './ask-input.ts';
+import { terminalOf } from './entries/ask-input.ts';
+import { Inputs } from './entries/inputs.ts';
+import { openStoredValues } from './entries/stored-values.ts';
 import { type GatewaySettings, readGateway, settingsOfGateway } from './gateway-settings.ts';
-import { Inputs } from './inputs.ts';
-import { openStoredValues } from './stored-values.ts';
 
 export interface LoginOptions {
   /** `--config FILE`, in this order. */

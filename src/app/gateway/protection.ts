@@ -4,8 +4,8 @@
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { AuditLog } from '../../security/audit/index.ts';
-import type { Authentication } from '../authentication.ts';
-import type { CompiledPolicy, PolicyGuard } from '../policy.ts';
+import type { Authentication } from '../auth/authentication.ts';
+import type { CompiledPolicy, PolicyGuard } from '../settings/policy.ts';
 import type { Protect } from './host-contract.ts';
 
 export interface ProtectionOptions {
@@ -58,7 +58,7 @@ export async function protection({ policy, audit, challenge, telemetry }: Protec
 
 /** Not without a policy: most gateways have none. */
 async function loadPolicy() {
-  const { enforcePolicy } = await import('../policy.ts');
+  const { enforcePolicy } = await import('../settings/policy.ts');
   const { createMemoryBuckets } = await import('../../security/limits/index.ts');
   return { enforcePolicy, buckets: createMemoryBuckets() };
 }

@@ -1,7 +1,7 @@
 // Serves a gateway: finds the settings among its files, then serves it as any profile.
 
 import { gatewayProfile } from '../profiles/index.ts';
-import { serve } from '../serve.ts';
+import { serve } from '../serving/serve.ts';
 import { type GatewaySources, settingsFileOf } from './gateway-settings.ts';
 
 export interface ServeGatewayOptions extends GatewaySources {

@@ -1,7 +1,11 @@
 // Histograms of the requests to the servers behind a gateway, and of the connections to them, for the metrics page.
 
 import type { ClientTelemetry } from '../../client/index.ts';
-import { ConventionalHistograms, histogramNames, labelsOf } from '../../transports/http/conventional-histograms.ts';
+import {
+  ConventionalHistograms,
+  histogramNames,
+  labelsOf,
+} from '../../transports/http/metrics/conventional-histograms.ts';
 
 export class UpstreamMetrics {
   readonly #operations = new ConventionalHistograms();

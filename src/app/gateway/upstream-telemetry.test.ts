@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { connect, inMemory } from '../../client/index.ts';
 import { createServer } from '../../engine/server.ts';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../settings/settings.ts';
 import { upstreamTelemetry } from './upstream-telemetry.ts';
 
 const settingsOf = (metricsPath: string | undefined, enabled = true): Settings =>

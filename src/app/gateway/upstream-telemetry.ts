@@ -2,8 +2,8 @@
 // and for OpenTelemetry if it is on.
 
 import type { ClientTelemetry } from '../../client/index.ts';
-import { loadTelemetry } from '../load-telemetry.ts';
-import type { Settings } from '../settings.ts';
+import { loadTelemetry } from '../serving/load-telemetry.ts';
+import type { Settings } from '../settings/settings.ts';
 
 export interface UpstreamTelemetry {
   /** The option `telemetry` for connections to this server; undefined if nothing is recorded. */

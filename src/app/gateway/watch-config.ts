@@ -1,9 +1,9 @@
 // Applies changes of the configuration files while the gateway runs. A file that is wrong changes nothing.
 
 import { unwatchFile, watchFile } from 'node:fs';
+import type { Logger } from '../../common/logger.ts';
 import { isSameConfig } from '../../gateway/config/decode-gateway.ts';
 import type { GatewayConfig } from '../../gateway/config/gateway-config.ts';
-import type { Logger } from '../../protocol/logger.ts';
 
 /** How often the files are checked. Events of the file system miss network drives and files that are replaced. */
 const pollMs = 1_000;

@@ -1,10 +1,10 @@
 // The capabilities that plugins can be granted, and the service behind each one. Services are loaded when granted.
 
 import { join } from 'node:path';
-import type { Logger } from '../../protocol/logger.ts';
+import type { Logger } from '../../common/logger.ts';
 import { makeFolder } from '../make-folder.ts';
-import { ownFilesOf } from '../own-files.ts';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../settings/settings.ts';
+import { ownFilesOf } from '../state/own-files.ts';
 import type { PluginHost } from './contract.ts';
 
 /** `network`, `network:api.example.org`, `files`, `data`, `command:git`, `env:API_KEY`. */

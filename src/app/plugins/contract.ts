@@ -1,13 +1,13 @@
 // The interfaces between Mooring and plugins. A plugin runs in the server's process: grants document consent and
 // provide services, but they do not isolate the plugin.
 
+import type { Logger } from '../../common/logger.ts';
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import type { Logger } from '../../protocol/logger.ts';
 import type { JsonSchema } from '../../schema/index.ts';
 import type { FileTree } from '../../security/files/tree.ts';
 import type { Sandbox } from '../../security/sandbox/index.ts';
-import type { Health } from '../health.ts';
+import type { Health } from '../serving/health.ts';
 
 /** The manifest of a plugin: `mooring-plugin.json`, or `mooring` in its package.json. */
 export interface PluginManifest {

@@ -3,12 +3,12 @@
 
 import { sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Logger } from '../../common/logger.ts';
 import type { Registration, ToolDefinition } from '../../engine/definitions.ts';
 import type { Server } from '../../engine/server.ts';
-import type { Logger } from '../../protocol/logger.ts';
 import { compileSchema, formatIssues } from '../../schema/index.ts';
-import type { Health } from '../health.ts';
-import type { PluginSettings, Settings } from '../settings.ts';
+import type { Health } from '../serving/health.ts';
+import type { PluginSettings, Settings } from '../settings/settings.ts';
 import { missingGrants, openHost, unknownGrants } from './capabilities.ts';
 import type { PluginFactory, PluginManifest, PluginPack, PluginServer } from './contract.ts';
 import { findPlugin, modulePath, PluginError, readManifest } from './manifest.ts';

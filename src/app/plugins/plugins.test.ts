@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { TestClient } from '../../../test/support/test-client.ts';
+import { silentLogger } from '../../common/logger.ts';
 import { createServer, type Server } from '../../engine/server.ts';
-import { silentLogger } from '../../protocol/logger.ts';
-import { type HealthPart, HealthRegistry } from '../health.ts';
-import type { PluginSettings, Settings } from '../settings.ts';
+import { type HealthPart, HealthRegistry } from '../serving/health.ts';
+import type { PluginSettings, Settings } from '../settings/settings.ts';
 import { plugins } from './plugins.ts';
 
 let root: string;

@@ -1,12 +1,12 @@
 // All plugins as one pack: loaded in the order of the configuration, closed in reverse order.
 
 import { isAbsolute } from 'node:path';
+import type { Logger } from '../../common/logger.ts';
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import type { Logger } from '../../protocol/logger.ts';
-import type { HealthRegistry } from '../health.ts';
-import { oneAtATime } from '../one-at-a-time.ts';
-import type { Settings } from '../settings.ts';
+import type { HealthRegistry } from '../serving/health.ts';
+import type { Settings } from '../settings/settings.ts';
+import { oneAtATime } from '../state/one-at-a-time.ts';
 import { Plugin } from './plugin.ts';
 import { Snapshots } from './snapshots.ts';
 import { catchUncaughtErrors } from './uncaught-errors.ts';

@@ -1,7 +1,7 @@
 // The debug log of the clipboard profile: messages, calls and their outcomes, never clipboard text.
 
+import type { Logger } from '../../common/logger.ts';
 import type { Observer } from '../../engine/ports.ts';
-import type { Logger } from '../../protocol/logger.ts';
 
 /** Logs every message and call at level debug. Text that could come from the clipboard is replaced by its length. */
 export function traceCalls(logger: Logger): Observer {

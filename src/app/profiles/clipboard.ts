@@ -1,10 +1,10 @@
 // Profile `clipboard`: a clipboard server for revision 2024-11-05 with batches and its own error codes, as described in
 // docs/profiles/clipboard.md. Stateless requests follow the official rules.
 
+import type { Logger } from '../../common/logger.ts';
 import { createServer, type Server } from '../../engine/server.ts';
 import { ClipboardError, type ClipboardOptions, clipboard, clipboardSchema } from '../../packs/clipboard/index.ts';
 import { WireError } from '../../protocol/errors.ts';
-import type { Logger } from '../../protocol/logger.ts';
 import type { Rules } from '../../protocol/rules.ts';
 import { traceCalls } from './clipboard-trace.ts';
 import { packOptions } from './pack-options.ts';

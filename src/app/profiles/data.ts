@@ -2,11 +2,11 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Logger } from '../../common/logger.ts';
 import type { Server } from '../../engine/server.ts';
-import type { Logger } from '../../protocol/logger.ts';
 import type { DataFolder, SqliteNotesOptions } from '../../stores/sqlite/index.ts';
-import type { HealthRegistry } from '../health.ts';
 import { makeFolder } from '../make-folder.ts';
+import type { HealthRegistry } from '../serving/health.ts';
 
 export interface Data {
   /** Opens the folder. After a failure the next call tries again. */

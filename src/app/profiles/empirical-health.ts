@@ -1,7 +1,7 @@
 // The tool `health_check` of profiles `empirical` and `orchestrator`: the status of the server and its parts, as JSON.
 
 import type { Server } from '../../engine/server.ts';
-import { HealthRegistry } from '../health.ts';
+import { HealthRegistry } from '../serving/health.ts';
 
 /** Registers the tool; the parts are checked when it is called. */
 export function installHealthCheck(server: Server, health: HealthRegistry = new HealthRegistry()): void {

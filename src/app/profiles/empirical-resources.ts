@@ -1,7 +1,7 @@
 // The resources of profile `empirical`, with their own URI scheme: the searched sources, and a guide for queries.
 
 import type { Server } from '../../engine/server.ts';
-import type { HealthRegistry } from '../health.ts';
+import type { HealthRegistry } from '../serving/health.ts';
 
 const guide = `search_literature finds papers by plain words, in all sources at once.
 

@@ -3,7 +3,7 @@
 
 import { createServer } from '../../engine/server.ts';
 import { type ResearchOptions, type ResearchPack, research, researchSchema } from '../../packs/research/index.ts';
-import { type Health, HealthRegistry } from '../health.ts';
+import { type Health, HealthRegistry } from '../serving/health.ts';
 import { installHealthCheck } from './empirical-health.ts';
 import { installResources } from './empirical-resources.ts';
 import { empiricalRules, requireDescriptions } from './empirical-rules.ts';

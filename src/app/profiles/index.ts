@@ -1,6 +1,6 @@
 // The profiles by name. A profile is loaded on demand, except for the two that clients start most.
 
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../settings/settings.ts';
 import { clipboardProfile } from './clipboard.ts';
 import { localProfile } from './local.ts';
 import type { Profile } from './profile.ts';

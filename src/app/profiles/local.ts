@@ -72,7 +72,7 @@ async function useFiles(categories: Categories, { settings, logger }: ProfileOpt
     return;
   }
   const { files, filesSchema } = await import('../../packs/files/index.ts');
-  const { ownFilesOf } = await import('../own-files.ts');
+  const { ownFilesOf } = await import('../state/own-files.ts');
   const options = await packOptions<FilesOptions>(settings, 'files', filesSchema);
   const pack = files({ ...options, roots, write, own: ownFilesOf(settings) });
   await categories.use(pack, 'Read and search the files in the given folders, and change them where that is allowed');
@@ -83,7 +83,7 @@ async function useSystem(categories: Categories, { settings, audit }: ProfileOpt
   const { roots, enable, allowedCommands: programs } = settings;
   if (roots.length === 0 && !enable.commands) return;
   const { system, systemSchema } = await import('../../packs/system/index.ts');
-  const { ownFilesOf } = await import('../own-files.ts');
+  const { ownFilesOf } = await import('../state/own-files.ts');
   const options = await packOptions<SystemOptions>(settings, 'system', systemSchema);
   const commands = {
     ...(options.commands === false ? {} : options.commands),
@@ -107,7 +107,7 @@ async function useWorkers(categories: Categories, data: Data, { settings, audit 
   if (!enable.workers) return;
   const { workers, workersSchema } = await import('../../packs/workers/index.ts');
   const { createWorkerRegistry } = await import('./orchestrator-registry.ts');
-  const { ownFilesOf } = await import('../own-files.ts');
+  const { ownFilesOf } = await import('../state/own-files.ts');
   const pack = workers({
     registry: createWorkerRegistry(data),
     writable: roots,

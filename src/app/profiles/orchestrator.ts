@@ -3,8 +3,8 @@
 
 import { createServer } from '../../engine/server.ts';
 import { type WorkersOptions, workers, workersSchema } from '../../packs/workers/index.ts';
-import { HealthRegistry } from '../health.ts';
-import { ownFilesOf } from '../own-files.ts';
+import { HealthRegistry } from '../serving/health.ts';
+import { ownFilesOf } from '../state/own-files.ts';
 import { useData } from './data.ts';
 import { installHealthCheck } from './empirical-health.ts';
 import { empiricalRules, requireDescriptions } from './empirical-rules.ts';

@@ -2,7 +2,7 @@
 // start-up.
 
 import { compileSchema, formatIssues, type SchemaInput } from '../../schema/index.ts';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../settings/settings.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** The options of the pack, or `{}`. Throws a `UsageError` that names the field and the error. */

@@ -1,16 +1,16 @@
 // The interface of a profile: how to assemble a server, and its transport options.
 
+import type { Logger } from '../../common/logger.ts';
 import type { SealKey } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { TasksOptions } from '../../engine/tasks/task-options.ts';
-import type { Logger } from '../../protocol/logger.ts';
 import type { Bus, ExpiringStore } from '../../protocol/ports.ts';
 import type { AuditLog } from '../../security/audit/index.ts';
 import type { HttpOptions } from '../../transports/http.ts';
 import type { StdioOptions } from '../../transports/stdio.ts';
 import type { GatewayHost } from '../gateway/host-contract.ts';
-import type { HealthRegistry } from '../health.ts';
-import type { Settings } from '../settings.ts';
+import type { HealthRegistry } from '../serving/health.ts';
+import type { Settings } from '../settings/settings.ts';
 import type { Data } from './data.ts';
 
 /** State that survives a restart: tasks, and with a configured key also sessions, cursors and unfinished calls. */

@@ -2,7 +2,7 @@
 
 import type { Server } from '../../engine/server.ts';
 import { type RateRule, rateLimit } from '../../security/limits/index.ts';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../settings/settings.ts';
 import { packOptions } from './pack-options.ts';
 
 const schema = {

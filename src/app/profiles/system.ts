@@ -5,7 +5,7 @@ import { createServer } from '../../engine/server.ts';
 import { type DbusOptions, dbus, dbusSchema } from '../../packs/dbus/index.ts';
 import { type SystemOptions, system, systemSchema } from '../../packs/system/index.ts';
 import { limitConcurrency } from '../../security/limits/index.ts';
-import { ownFilesOf } from '../own-files.ts';
+import { ownFilesOf } from '../state/own-files.ts';
 import { packOptions } from './pack-options.ts';
 import type { Profile } from './profile.ts';
 import { limitRate } from './rate.ts';

@@ -1,7 +1,7 @@
 // The bus of a worker: everything goes through the relay in the process that started the workers.
 
-import { monotonicMs } from '../../protocol/clock.ts';
-import type { Logger } from '../../protocol/logger.ts';
+import { monotonicMs } from '../../common/clock.ts';
+import type { Logger } from '../../common/logger.ts';
 import type { Json } from '../../protocol/model.ts';
 import type { Bus, BusListener } from '../../protocol/ports.ts';
 import type { BusPort, FromRelay, ToRelay } from './bus-messages.ts';

@@ -1,11 +1,11 @@
 // Serves a profile with several processes: checks that this is possible, and starts them.
 
 import { availableParallelism } from 'node:os';
+import { version } from '../../common/version.ts';
 import type { StreamLogger } from '../../logging/logger.ts';
-import { version } from '../../protocol/version.ts';
-import { announce, printSetup } from '../announce.ts';
 import type { ResolvedSettings } from '../config/resolve.ts';
-import type { HttpSettings } from '../settings.ts';
+import { announce, printSetup } from '../serving/announce.ts';
+import type { HttpSettings } from '../settings/settings.ts';
 import { UsageError } from '../usage-error.ts';
 import { supervise } from './supervisor.ts';
 

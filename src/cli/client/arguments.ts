@@ -1,7 +1,7 @@
 // Tool arguments from the command line, converted to the types of the tool's schema.
 
 import { readFileSync } from 'node:fs';
-import { readFileOf } from '../../app/read-file-of.ts';
+import { readFileOf } from '../../app/settings/read-file-of.ts';
 import { nearest } from '../../app/text/nearest.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import type { FormSchema } from './types.ts';

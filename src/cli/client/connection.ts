@@ -2,8 +2,8 @@
 
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { plainReach, requireSafeCredentials } from '../../app/plain-http.ts';
-import { readFileOf } from '../../app/read-file-of.ts';
+import { plainReach, requireSafeCredentials } from '../../app/auth/plain-http.ts';
+import { readFileOf } from '../../app/settings/read-file-of.ts';
 import { findTarget, type NamedTarget } from '../../app/targets.ts';
 import { forTerminal, lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';

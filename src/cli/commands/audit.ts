@@ -12,7 +12,7 @@ import {
   tailAudit,
   type Verification,
   verifyAudit,
-} from '../../app/audit-files.ts';
+} from '../../app/serving/audit-files.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { command } from '../command.ts';
 import type { Output } from '../ui/output.ts';

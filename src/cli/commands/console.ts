@@ -1,6 +1,6 @@
 // mooring console: finds the consoles that run, and opens one in the browser.
 
-import { oneTimeLink, runningConsoles } from '../../app/running-consoles.ts';
+import { oneTimeLink, runningConsoles } from '../../app/console/running-consoles.ts';
 import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { command } from '../command.ts';
@@ -47,7 +47,7 @@ export const run = command({ name: 'console', help, options: flags }, async ({ v
     if (values.list !== true) out.info('Several consoles are running: "mooring console PID" opens one\n');
     return 0;
   }
-  const { openBrowser } = await import('../../app/open-browser.ts');
+  const { openBrowser } = await import('../../app/console/open-browser.ts');
   openBrowser(await oneTimeLink(only));
   out.info(`Opening the console of ${lineForTerminal(only.title)} in your browser\n`);
   return 0;

@@ -61,7 +61,7 @@ export async function run(args: readonly string[]): Promise<number> {
     recordFile: values.record,
   };
   checkWays(values, positionals, command);
-  const app = await import('../../app/inspect.ts');
+  const app = await import('../../app/console/inspect.ts');
   if (values.wrap === true) return app.inspectWrapped(command, settings);
   if (values.proxy !== undefined) {
     return app.inspectThroughProxy(values.proxy, portOf('--proxy-port', values['proxy-port']), settings);

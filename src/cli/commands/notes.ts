@@ -1,7 +1,7 @@
 // mooring notes: lists how many notes each caller stores in the data folder, and deletes notes.
 
 import { resolveSettings } from '../../app/config/resolve.ts';
-import { type CallerNotes, deleteNotes, listCallers } from '../../app/notes.ts';
+import { type CallerNotes, deleteNotes, listCallers } from '../../app/state/notes.ts';
 import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { command } from '../command.ts';

@@ -2,8 +2,14 @@
 
 import { resolve } from 'node:path';
 import { resolveSettings } from '../../app/config/resolve.ts';
-import { type Explanation, explainCall, openPolicy, type PolicyQuery, policySchema } from '../../app/policy.ts';
 import { profiles } from '../../app/profiles/index.ts';
+import {
+  type Explanation,
+  explainCall,
+  openPolicy,
+  type PolicyQuery,
+  policySchema,
+} from '../../app/settings/policy.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { readJsonArguments } from '../client/arguments.ts';
 import { command } from '../command.ts';

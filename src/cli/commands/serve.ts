@@ -1,6 +1,6 @@
 // mooring serve [profile]: parses the options and starts the server.
 
-import { serve } from '../../app/serve.ts';
+import { serve } from '../../app/serving/serve.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { readArgs } from '../parse-args.ts';
 import { type FixedProfile, serveFlags } from '../serve-options.ts';

@@ -1,8 +1,8 @@
 // mooring token: creates, lists and revokes bearer tokens.
 
 import { join, resolve } from 'node:path';
+import { addToken, createToken, readTokens, revokeToken, type TokenEntry } from '../../app/auth/tokens.ts';
 import { resolveSettings } from '../../app/config/resolve.ts';
-import { addToken, createToken, readTokens, revokeToken, type TokenEntry } from '../../app/tokens.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { command } from '../command.ts';
 import type { Output } from '../ui/output.ts';

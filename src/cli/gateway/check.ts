@@ -1,7 +1,7 @@
 // mooring gateway check: reads the files and shows what would be started, without starting anything.
 
+import { shownTarget, variablesIn } from '../../app/gateway/entries/shown-target.ts';
 import { settingsOfGateway } from '../../app/gateway/gateway-settings.ts';
-import { shownTarget, variablesIn } from '../../app/gateway/shown-target.ts';
 import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { command } from '../command.ts';
 import { table } from '../ui/table.ts';

@@ -1,9 +1,9 @@
 // Requests of the authorization code: a time limit, a size cap and no automatic redirect on any of them. Metadata is
 // fetched without credentials and may follow a few redirects; a request with credentials never does.
 
+import { parseJson } from '../../common/parse-json.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { JsonObject } from '../../protocol/model.ts';
-import { parseJson } from '../../protocol/parse-json.ts';
 import { ProxyError } from '../../transports/proxy/environment.ts';
 import { fetchThroughProxy } from '../transports/proxy-fetch.ts';
 import { createUrlGuard, type UrlGuard, type UrlGuardOptions } from './discovery/url-guard.ts';

@@ -3,9 +3,9 @@
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { Completion, CompletionRef, JsonObject } from '../../protocol/model.ts';
+import { OutgoingCall } from '../calls/outgoing-call.ts';
 import { clientErrors } from '../errors.ts';
 import type { CallOptions } from '../options.ts';
-import { OutgoingCall } from '../outgoing-call.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
 
 /** What is to be completed. */

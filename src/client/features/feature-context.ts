@@ -1,10 +1,10 @@
 // What every feature needs of the client it belongs to.
 
+import type { Logger } from '../../common/logger.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
-import type { Logger } from '../../protocol/logger.ts';
 import type { MethodRow } from '../../protocol/methods.ts';
 import type { CacheView } from '../cache.ts';
-import type { CallRunner } from '../call-runner.ts';
+import type { CallRunner } from '../calls/call-runner.ts';
 import type { ClientConnection } from '../connection.ts';
 import { clientErrors } from '../errors.ts';
 import type { ClientLimits } from '../options.ts';

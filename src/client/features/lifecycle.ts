@@ -1,8 +1,8 @@
 // Whether the server is there, and telling it that our folders have changed.
 
 import { methods } from '../../protocol/methods.ts';
+import { OutgoingCall } from '../calls/outgoing-call.ts';
 import type { CallOptions } from '../options.ts';
-import { OutgoingCall } from '../outgoing-call.ts';
 import type { FeatureContext } from './feature-context.ts';
 
 /** Checks that the server responds. The newest revision has no ping; server/discover serves as well. */

@@ -3,9 +3,9 @@
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { MethodRow } from '../../protocol/methods.ts';
 import type { CacheHint, JsonObject } from '../../protocol/model.ts';
+import { OutgoingCall } from '../calls/outgoing-call.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import { assertTimeLimits, type ReadOptions, resolveTimeLimits } from '../options.ts';
-import { OutgoingCall } from '../outgoing-call.ts';
 import { type FeatureContext, offers } from './feature-context.ts';
 
 /** One page of a list. */

@@ -4,10 +4,10 @@
 import { relatedTaskOf } from '../../protocol/meta.ts';
 import { methods } from '../../protocol/methods.ts';
 import { type JsonObject, type LogLevel, logLevels } from '../../protocol/model.ts';
+import { OutgoingCall } from '../calls/outgoing-call.ts';
 import type { ClientConnection } from '../connection.ts';
 import { clientErrors } from '../errors.ts';
 import type { CallOptions, LogContext, LogMessage } from '../options.ts';
-import { OutgoingCall } from '../outgoing-call.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
 
 /** The level of requests while the application has a handler for log messages and has not set one: usual of sessions too. */

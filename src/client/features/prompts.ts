@@ -2,9 +2,9 @@
 
 import { methods } from '../../protocol/methods.ts';
 import type { JsonObject, Prompt, PromptResult } from '../../protocol/model.ts';
+import { OutgoingCall } from '../calls/outgoing-call.ts';
 import { clientErrors } from '../errors.ts';
 import type { CallOptions } from '../options.ts';
-import { OutgoingCall } from '../outgoing-call.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
 import { ListReader } from './lists.ts';
 

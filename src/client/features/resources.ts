@@ -3,9 +3,9 @@
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { JsonObject, ReadResult, Resource, ResourceTemplate } from '../../protocol/model.ts';
+import { OutgoingCall } from '../calls/outgoing-call.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import type { ReadOptions } from '../options.ts';
-import { OutgoingCall } from '../outgoing-call.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
 import { ListReader } from './lists.ts';
 

@@ -3,10 +3,10 @@
 
 import type { JsonObject } from '../../protocol/model.ts';
 import type { TaskState } from '../../protocol/task.ts';
+import type { OutgoingCall } from '../calls/outgoing-call.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import type { InputResponder } from '../input-requests.ts';
 import type { CallOptions, StartTaskOptions, ToolCallOptions } from '../options.ts';
-import type { OutgoingCall } from '../outgoing-call.ts';
 import type { TaskHandle } from '../task-handle.ts';
 import type { TaskTracker } from '../tasks/task-tracker.ts';
 import type { FeatureContext } from './feature-context.ts';

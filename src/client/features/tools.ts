@@ -6,9 +6,9 @@ import { methods } from '../../protocol/methods.ts';
 import type { JsonObject, Tool, ToolResult } from '../../protocol/model.ts';
 import { type HeaderParam, headerParams } from '../../protocol/revisions/index.ts';
 import { compileSchema, formatIssues, SchemaError, type Validation, type Validator } from '../../schema/index.ts';
+import { OutgoingCall } from '../calls/outgoing-call.ts';
 import { clientErrors } from '../errors.ts';
 import type { ReadOptions, StartTaskOptions, ToolCallOptions } from '../options.ts';
-import { OutgoingCall } from '../outgoing-call.ts';
 import { type FeatureContext, requestsTasks, requireOffered } from './feature-context.ts';
 import { ListReader, type Page } from './lists.ts';
 

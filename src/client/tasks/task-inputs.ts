@@ -3,9 +3,9 @@
 
 import type { JsonObject } from '../../protocol/model.ts';
 import type { ClientCodec, WireInputRequest } from '../../protocol/revisions/client-revisions.ts';
+import { explainInputFailure } from '../calls/input-required.ts';
 import { clientErrors } from '../errors.ts';
 import type { InputResponder } from '../input-requests.ts';
-import { explainInputFailure } from '../input-required.ts';
 
 /** Stops a task that never stops asking for input, and a state with more dialogs than a user could answer. */
 const maxInputs = 256;

@@ -1,6 +1,7 @@
 // The requests about tasks, for both dialects: encoded, sent, decoded, and repeated while the network fails.
 
-import type { CancelSignal } from '../../protocol/cancellation.ts';
+import type { CancelSignal } from '../../common/cancellation.ts';
+import { pause } from '../../common/wait.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { type MethodRow, methods } from '../../protocol/methods.ts';
 import type { JsonObject } from '../../protocol/model.ts';
@@ -13,13 +14,12 @@ import {
   offersTasks,
 } from '../../protocol/revisions/client-tasks.ts';
 import type { TaskState } from '../../protocol/task.ts';
-import { pause } from '../../protocol/wait.ts';
+import { OutgoingCall } from '../calls/outgoing-call.ts';
+import { pauseMs, transience } from '../calls/retry.ts';
 import { ClientError, type ClientErrorCode, clientErrors } from '../errors.ts';
 import type { FeatureContext } from '../features/feature-context.ts';
 import type { Page } from '../features/lists.ts';
 import type { CallOptions } from '../options.ts';
-import { OutgoingCall } from '../outgoing-call.ts';
-import { pauseMs, transience } from '../retry.ts';
 
 /** Pauses while the server cannot be reached. */
 const whileUnreachable = { maxAttempts: Number.POSITIVE_INFINITY, baseDelayMs: 500, maxDelayMs: 30_000 };

@@ -4,9 +4,9 @@
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { JsonObject } from '../../protocol/model.ts';
+import { OutgoingCall } from '../calls/outgoing-call.ts';
 import { clientErrors } from '../errors.ts';
 import type { FeatureContext } from '../features/feature-context.ts';
-import { OutgoingCall } from '../outgoing-call.ts';
 
 /**
  * Resolves when the server has agreed to send notifications about the task; `over` then resolves when it does not any

@@ -3,11 +3,11 @@
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { JsonObject, ToolResult } from '../../protocol/model.ts';
 import type { TaskState } from '../../protocol/task.ts';
+import type { OutgoingCall } from '../calls/outgoing-call.ts';
 import { clientErrors } from '../errors.ts';
 import type { FeatureContext } from '../features/feature-context.ts';
 import type { InputResponder } from '../input-requests.ts';
 import type { CallOptions } from '../options.ts';
-import type { OutgoingCall } from '../outgoing-call.ts';
 import type { TaskHandle } from '../task-handle.ts';
 import { ActiveTask, type TaskSharing } from './active-task.ts';
 import { ImmediateResult } from './immediate-result.ts';

@@ -1,8 +1,8 @@
 // Requests to one server over HTTP: credentials, redirects within its origin, bounded bodies, failures as client errors. Both
 // HTTP transports send through it; what travels is theirs.
 
+import { parseJson } from '../../common/parse-json.ts';
 import { isErrorObject, isObject, type JsonRpcErrorObject } from '../../protocol/json-rpc.ts';
-import { parseJson } from '../../protocol/parse-json.ts';
 import { ProxyError } from '../../transports/proxy/environment.ts';
 import type { AuthorizationHeaders, Authorizer } from '../auth/authorizer.ts';
 import { type ClientError, clientErrors, type ServerErrorInfo } from '../errors.ts';

@@ -1,8 +1,8 @@
 // Streamable HTTP from the client's side, with sessions and without: every message is a POST, a response is one JSON body
 // or a stream of events. What sessions add (a standalone stream, resumed streams) is http-streams.ts.
 
+import { SlotSet } from '../../common/slot-set.ts';
 import type { HttpBinding } from '../../protocol/revisions/client-revisions.ts';
-import { SlotSet } from '../../protocol/slot-set.ts';
 import { AuthError } from '../auth/errors.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import type { ConnectOptions } from '../options.ts';

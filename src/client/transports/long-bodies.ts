@@ -1,7 +1,7 @@
 // Long bodies of responses. Only a few are read at a time, and each is decoded in a turn of the event loop of its own:
 // hundreds that arrive together would otherwise be in memory together, and end together.
 
-import { nextSlice } from '../../protocol/slices.ts';
+import { nextSlice } from '../../common/slices.ts';
 
 /** Bodies up to this length are not counted: decoding one takes less than a millisecond. */
 export const shortBody = 128 * 1024;

@@ -1,7 +1,7 @@
 // Node.js reads up to 2 MB of a socket in one turn of the event loop: thousands of short messages, or most of a long one. Other
 // connections, of which one is accepted per turn, would wait for as many turns as there are of them.
 
-import { inNextTurn } from '../../protocol/slices.ts';
+import { inNextTurn } from '../../common/slices.ts';
 
 /** As much as Node.js reads of a pipe. */
 const turnBytes = 64 * 1024;

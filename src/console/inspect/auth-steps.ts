@@ -1,7 +1,7 @@
 // The steps of signing in to a server, as HTTP requests and responses without secrets. Wraps the fetch of the authorizer.
 
 import type { AuthStep } from '../api.ts';
-import { Capture } from '../capture.ts';
+import { Capture } from '../feed/capture.ts';
 
 /** Stops a server that asks again and again from filling the memory. */
 const maxSteps = 200;

@@ -2,11 +2,11 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import type { ConnectOptions, Target } from '../../client/index.ts';
-import { version } from '../../protocol/version.ts';
+import { version } from '../../common/version.ts';
 import type { AuthStep } from '../api.ts';
 import { type Console, type ConsoleAccessOptions, consoleOf, consolesOf } from '../console.ts';
 import type { ConsoleSource } from '../contract.ts';
-import { maxRecordingBytes, parseRecording, restoreRecording } from '../recording.ts';
+import { maxRecordingBytes, parseRecording, restoreRecording } from '../feed/recording.ts';
 import { InspectSource } from './inspect-source.ts';
 import { type RunningProxy, startProxy } from './proxy.ts';
 import { recordToFile } from './record-file.ts';

@@ -21,13 +21,13 @@ import type {
   Validated,
   ValidateRequest,
 } from '../api.ts';
-import { ConsoleCalls } from '../calls.ts';
-import { Capture, secretProperties } from '../capture.ts';
-import { ConsoleError } from '../console-error.ts';
+import { ConsoleCalls } from '../client/calls.ts';
+import { descriptionIn, listsOf } from '../client/listing.ts';
+import { validateArguments, validatorOf } from '../client/validate.ts';
 import type { ConsoleSource } from '../contract.ts';
-import { Feed } from '../feed.ts';
-import { descriptionIn, listsOf } from '../listing.ts';
-import { validateArguments, validatorOf } from '../validate.ts';
+import { Capture, secretProperties } from '../feed/capture.ts';
+import { Feed } from '../feed/feed.ts';
+import { ConsoleError } from '../http/console-error.ts';
 import { Recorder } from './recorder.ts';
 
 /** Pauses between attempts to connect again; the last one repeats. */

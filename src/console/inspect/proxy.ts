@@ -5,8 +5,8 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { HostOriginCheck, hostsOf } from '../../transports/http/access.ts';
-import { BoundedMap } from '../bounded-map.ts';
-import type { Feed } from '../feed.ts';
+import { BoundedMap } from '../feed/bounded-map.ts';
+import type { Feed } from '../feed/feed.ts';
 import { bodyText, ResponseMessages } from './http-messages.ts';
 import { Recorder } from './recorder.ts';
 

@@ -2,7 +2,7 @@
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { ConsoleSource } from '../contract.ts';
-import { entryLine, headerLine, peerLine } from '../recording.ts';
+import { entryLine, headerLine, peerLine } from '../feed/recording.ts';
 
 /** Starts a recording in a new file that only its owner can read. Returns a function that ends it. */
 export function recordToFile({ feed, server }: ConsoleSource, path: string): () => void {

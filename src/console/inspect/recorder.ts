@@ -2,8 +2,8 @@
 
 import { LineReader } from '../../transports/line-reader.ts';
 import type { FeedEntry } from '../api.ts';
-import type { Feed } from '../feed.ts';
-import type { FeedPeer } from '../peers.ts';
+import type { Feed } from '../feed/feed.ts';
+import type { FeedPeer } from '../feed/peers.ts';
 
 /** Longer lines are not recorded. */
 const maxLineBytes = 64 * 1024 * 1024;

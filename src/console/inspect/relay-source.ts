@@ -1,11 +1,11 @@
 // The console of a relay or of a recording: it shows messages, and has no server to call.
 
+import { parseJson } from '../../common/parse-json.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
-import { parseJson } from '../../protocol/parse-json.ts';
 import type { About, ConnectionState, ConsoleState } from '../api.ts';
-import { Capture } from '../capture.ts';
 import type { ConsoleSource } from '../contract.ts';
-import { Feed } from '../feed.ts';
+import { Capture } from '../feed/capture.ts';
+import { Feed } from '../feed/feed.ts';
 
 export class RelaySource implements ConsoleSource {
   readonly mode: 'relay' | 'recording';

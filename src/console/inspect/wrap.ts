@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import { canGuard, guard, guardedCommand, unguard } from '../../client/transports/orphan-guard.ts';
-import type { Feed } from '../feed.ts';
+import type { Feed } from '../feed/feed.ts';
 import { Recorder } from './recorder.ts';
 
 /** Signals that clients and shells send to a server. */

@@ -5,14 +5,14 @@ import { wireErrors } from '../../protocol/errors.ts';
 import type { JsonObject, ToolResult } from '../../protocol/model.ts';
 import { checkParamHeaders } from '../../protocol/revisions/index.ts';
 import { formatIssues, type Issue, type Validation } from '../../schema/index.ts';
-import type { ToolEntry } from '../catalog-entry.ts';
+import { logFailure } from '../calls/log-failure.ts';
+import { isThenable } from '../calls/run-call.ts';
+import type { ToolEntry } from '../catalog/catalog-entry.ts';
 import type { Call, Feature } from '../contract.ts';
 import { HandlerReturn, InputRequired } from '../input-requests/input-required.ts';
 import { resumeFromState } from '../input-requests/load.ts';
 import { rerunWithInput } from '../input-requests/rerun.ts';
 import { throwIfSettled } from '../lazy-feature.ts';
-import { logFailure } from '../log-failure.ts';
-import { isThenable } from '../run-call.ts';
 import { toFailureResult, toolFailure, toolOutcome } from './tool-outcome.ts';
 import { toToolResult } from './tool-result.ts';
 

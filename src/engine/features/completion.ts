@@ -3,9 +3,9 @@
 import { wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Completion, CompletionRef } from '../../protocol/model.ts';
+import { isThenable } from '../calls/run-call.ts';
 import type { Call, Feature } from '../contract.ts';
 import type { Completer } from '../definitions.ts';
-import { isThenable } from '../run-call.ts';
 
 /** A response may contain at most this many values (all revisions, Completion). */
 const maxValues = 100;

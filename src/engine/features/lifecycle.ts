@@ -3,9 +3,9 @@
 import { wireErrors } from '../../protocol/errors.ts';
 import { isObject, type Params } from '../../protocol/json-rpc.ts';
 import type { Capabilities, Implementation } from '../../protocol/model.ts';
+import { Session } from '../channels/session.ts';
 import type { Call, Feature } from '../contract.ts';
-import { Session } from '../session.ts';
-import { withTasksOf } from '../tasks/declared-tasks.ts';
+import { withTasksOf } from '../tasks/clients/declared-tasks.ts';
 
 /** Opens the session of a channel, with the client's revision if it is enabled, otherwise with the newest enabled one. */
 export const initialize: Feature<Session> = {

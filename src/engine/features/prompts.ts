@@ -2,11 +2,11 @@
 
 import { wireErrors } from '../../protocol/errors.ts';
 import type { PromptMessage, PromptResult } from '../../protocol/model.ts';
+import { isThenable } from '../calls/run-call.ts';
 import type { Call, Feature } from '../contract.ts';
 import type { PromptDefinition, PromptReturn } from '../definitions.ts';
 import { resumeFromState } from '../input-requests/load.ts';
 import { runWithInput } from '../input-requests/rerun.ts';
-import { isThenable } from '../run-call.ts';
 
 export const listPrompts: Feature<string> = {
   run: (call) => call.server.lists.page('prompts', call),

@@ -1,16 +1,16 @@
 // resources/list, resources/templates/list and resources/read.
 
-import { toBase64Url } from '../../protocol/base64url.ts';
+import { toBase64Url } from '../../common/base64url.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { CacheHint, ReadResult, Resource, ResourceContents } from '../../protocol/model.ts';
-import type { TemplateEntry } from '../catalog-entry.ts';
+import { isThenable } from '../calls/run-call.ts';
+import type { TemplateEntry } from '../catalog/catalog-entry.ts';
+import type { ListItem } from '../catalog/lists.ts';
 import type { Call, Feature } from '../contract.ts';
 import type { ReadReturn } from '../definitions.ts';
 import { resumeFromState } from '../input-requests/load.ts';
 import { runWithInput } from '../input-requests/rerun.ts';
-import type { ListItem } from '../lists.ts';
-import { isThenable } from '../run-call.ts';
 
 export const listResources: Feature<string> = {
   duration: 'handler',

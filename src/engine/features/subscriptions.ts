@@ -1,16 +1,16 @@
 // Notifications of changes: resources/subscribe for sessions, subscriptions/listen for stateless requests.
 
 import type { Ability } from '../../protocol/abilities.ts';
-import { callerKey } from '../../protocol/caller-budget.ts';
+import { callerKey } from '../../protocol/callers/caller-budget.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import type { Principal } from '../../protocol/exchange.ts';
 import { metaKeys } from '../../protocol/meta.ts';
 import type { JsonObject } from '../../protocol/model.ts';
-import { type AnnouncedChange, type ChangeListener, type ListKind, listKinds } from '../changes.ts';
-import { supports } from '../client-support.ts';
+import { isThenable } from '../calls/run-call.ts';
+import { type AnnouncedChange, type ChangeListener, type ListKind, listKinds } from '../changes/changes.ts';
+import { supports } from '../channels/client-support.ts';
 import { type Call, type Feature, stillOpen } from '../contract.ts';
 import type { ResourceFollower } from '../ports.ts';
-import { isThenable } from '../run-call.ts';
 
 export const subscribe: Feature<undefined> = {
   run(call) {

@@ -12,9 +12,9 @@ import {
   taskStatus,
 } from '../../protocol/revisions/tasks.ts';
 import { type Call, type Feature, stillOpen } from '../contract.ts';
-import { ownerOf } from '../tasks/declared-tasks.ts';
-import type { TaskRecord } from '../tasks/task-store.ts';
-import { inTaskTurn } from '../tasks/task-turns.ts';
+import { ownerOf } from '../tasks/clients/declared-tasks.ts';
+import { inTaskTurn } from '../tasks/clients/task-turns.ts';
+import type { TaskRecord } from '../tasks/store/task-store.ts';
 import type { Tasks } from '../tasks/tasks.ts';
 
 /** Tasks on one page. */

@@ -1,17 +1,17 @@
 // What tools/call needs besides the call itself: the encoder of its result, its time limit, and how a failure is reported.
 // Loaded at start: middleware may answer a call, and its time limit may pass, before call-tool.ts is loaded.
 
+import { UserError } from '../../common/user-error.ts';
 import { WireError } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import type { ToolFailure } from '../../protocol/rules.ts';
-import { UserError } from '../../protocol/user-error.ts';
-import { CallTimeout } from '../call-timeout.ts';
-import type { ToolEntry } from '../catalog-entry.ts';
+import { CallTimeout } from '../calls/call-timeout.ts';
+import { logFailure } from '../calls/log-failure.ts';
+import { RelayedResult } from '../calls/relayed-result.ts';
+import type { ToolEntry } from '../catalog/catalog-entry.ts';
 import type { Call, Feature } from '../contract.ts';
 import { InputRequestError } from '../input-requests/input-request-error.ts';
-import { logFailure } from '../log-failure.ts';
-import { RelayedResult } from '../relayed-result.ts';
 
 /** The feature `tools/call` without its `run`. */
 export const toolOutcome = {

@@ -4,7 +4,7 @@
 import { type Ability, declares } from '../../protocol/abilities.ts';
 import type { JsonObject } from '../../protocol/model.ts';
 import { encodeForm, encodeSampling, encodeUrl } from '../../protocol/revisions/input-requests.ts';
-import { supports } from '../client-support.ts';
+import { supports } from '../channels/client-support.ts';
 import type { Call, KeyedInputRequest } from '../contract.ts';
 import type { InputRequest } from './input-request.ts';
 import { InputRequestError } from './input-request-error.ts';

@@ -1,7 +1,7 @@
 // The input responses and finished steps of a call that the client will retry. The client holds the journal, sealed and
 // bound to the request and its caller; a journal that is too large stays in the store and the client holds a handle.
 
-import { callerKey } from '../../protocol/caller-budget.ts';
+import { callerKey } from '../../protocol/callers/caller-budget.ts';
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Json } from '../../protocol/model.ts';

@@ -1,7 +1,7 @@
 // Input requests that belong to no call, on handshake revisions.
 
 import { declares } from '../../protocol/abilities.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../channels/session.ts';
 import type { InputRequest } from './input-request.ts';
 import { InputRequestError } from './input-request-error.ts';
 import { abilityOf, encodeInputRequest, inputRequestMethods } from './input-requester.ts';

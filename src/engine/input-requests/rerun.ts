@@ -1,10 +1,10 @@
 // Handlers that return their input requests: sends them and runs the handler again, until it returns something else. On the
 // stateless revision this run ends with the first input request that has no response; the client then retries.
 
-import type { Awaitable } from '../../protocol/awaitable.ts';
+import type { Awaitable } from '../../common/awaitable.ts';
+import { isThenable } from '../calls/run-call.ts';
 import type { Call } from '../contract.ts';
 import { throwIfSettled } from '../lazy-feature.ts';
-import { isThenable } from '../run-call.ts';
 import { InputRequired } from './input-required.ts';
 import { inputRequesterOf } from './load.ts';
 

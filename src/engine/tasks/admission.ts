@@ -6,13 +6,13 @@ import { isObject } from '../../protocol/json-rpc.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import { declaresTasks } from '../../protocol/revisions/index.ts';
 import { requiredForTasks } from '../../protocol/revisions/tasks.ts';
-import type { ToolEntry } from '../catalog-entry.ts';
-import { supports } from '../client-support.ts';
+import type { ToolEntry } from '../catalog/catalog-entry.ts';
+import { supports } from '../channels/client-support.ts';
 import type { Call } from '../contract.ts';
 import { toolFailure } from '../features/tool-outcome.ts';
-import { InlineRun } from './inline-run.ts';
+import { InlineRun } from './runs/inline-run.ts';
+import { type RunHost, TaskRun } from './runs/task-run.ts';
 import { facadeMsOf, modelsAnswer, type TasksOptions } from './task-options.ts';
-import { type RunHost, TaskRun } from './task-run.ts';
 
 /** Sets the `task` of a call, unless it runs like a call of any other tool. Returns the result of a call that cannot run. */
 export function admit(host: RunHost, options: TasksOptions, call: Call, entry: ToolEntry): ToolResult | undefined {

@@ -1,6 +1,6 @@
 // Logs failures of repeated work: the first, then one per minute, and the recovery.
 
-import type { Logger } from '../../protocol/logger.ts';
+import type { Logger } from '../../common/logger.ts';
 
 /** Between two log lines about the same failure: a store that is unreachable for an hour must not fill the log. */
 const repeatMs = 60_000;

@@ -1,13 +1,13 @@
 // Tasks that several processes on a bus serve: one runs a task, others have the clients that follow it. Each process publishes its
 // changes with the state after them, so that the others notify their clients of every change, once and in order.
 
+import { pause, waitAtMost } from '../../common/wait.ts';
 import type { Json } from '../../protocol/model.ts';
-import { pause, waitAtMost } from '../../protocol/wait.ts';
 import type { Bus, Sealer } from '../ports.ts';
-import type { HandlerMessage, SharedFollowers, TaskFollowers } from './task-followers.ts';
-import { isOpen } from './task-record.ts';
-import { TaskSenders } from './task-senders.ts';
-import type { TaskPhase, TaskRecord, TaskStore } from './task-store.ts';
+import type { HandlerMessage, SharedFollowers, TaskFollowers } from './clients/task-followers.ts';
+import { TaskSenders } from './clients/task-senders.ts';
+import { isOpen } from './store/task-record.ts';
+import type { TaskPhase, TaskRecord, TaskStore } from './store/task-store.ts';
 
 /** A session that knows a task. `isReady`: input requests about it can be sent. */
 interface KnownSession {

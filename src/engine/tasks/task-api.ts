@@ -2,8 +2,8 @@
 
 import type { Json } from '../../protocol/model.ts';
 import type { TaskEvent } from '../ports.ts';
+import type { TaskPhase, TaskRecord } from './store/task-store.ts';
 import type { ExternalState } from './task-options.ts';
-import type { TaskPhase, TaskRecord } from './task-store.ts';
 import type { Tasks } from './tasks.ts';
 
 /** Selects tasks. */

@@ -1,9 +1,9 @@
 // Notifies observers, and programs that listen, of the changes of tasks, and logs the important ones.
 
-import type { Logger } from '../../protocol/logger.ts';
+import type { Logger } from '../../common/logger.ts';
 import { type LogLevel, logLevels } from '../../protocol/model.ts';
 import type { TaskEvent } from '../ports.ts';
-import type { TaskChange, TaskRecord } from './task-store.ts';
+import type { TaskChange, TaskRecord } from './store/task-store.ts';
 
 export const eventTypes = {
   'request-input': 'input-requested',

@@ -1,10 +1,10 @@
 // How tools run as tasks: the options of a tool and of a server, their defaults, and their checks at registration. Loaded at
 // start, so it imports nothing else of tasks/.
 
+import { resolveLimits } from '../../common/known-options.ts';
 import type { Principal } from '../../protocol/exchange.ts';
-import { resolveLimits } from '../../protocol/known-options.ts';
 import type { Json, ToolResult } from '../../protocol/model.ts';
-import type { TaskStore } from './task-store.ts';
+import type { TaskStore } from './store/task-store.ts';
 
 /** Whether clients may, or must, let a tool run as a task. */
 export type TaskSupport = 'forbidden' | 'optional' | 'required';

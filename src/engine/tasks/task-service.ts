@@ -2,11 +2,11 @@
 // loaded when one is called, or when transports prepare the server.
 
 import { methods } from '../../protocol/methods.ts';
-import type { Catalog } from '../catalog.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { ListVariant } from '../catalog/lists.ts';
 import type { Call, Feature, ServerTasks } from '../contract.ts';
 import { type FeatureInfo, lazyFeature } from '../lazy-feature.ts';
-import type { ListVariant } from '../lists.ts';
-import { addFacadeTools, type FacadeLists, facadeLists } from './facade-tools.ts';
+import { addFacadeTools, type FacadeLists, facadeLists } from './clients/facade-tools.ts';
 import type { TasksOptions } from './task-options.ts';
 import type { Tasks, TasksServer } from './tasks.ts';
 

@@ -1,30 +1,39 @@
 // The tasks of one server in this process: creates them, runs them, and applies changes requested by clients and
 // programs. The requests of clients are in features/tasks.ts, taking over tasks of other processes in task-recovery.ts.
 
-import { toBase64Url } from '../../protocol/base64url.ts';
+import { toBase64Url } from '../../common/base64url.ts';
+import { UserError } from '../../common/user-error.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import type { Peer } from '../../protocol/exchange.ts';
 import type { JsonRpcResponse } from '../../protocol/json-rpc.ts';
 import type { Json, JsonObject, LogLevel, ToolResult } from '../../protocol/model.ts';
 import { encodeCreatedTask, type TaskView } from '../../protocol/revisions/tasks.ts';
-import { UserError } from '../../protocol/user-error.ts';
-import type { ToolEntry } from '../catalog-entry.ts';
+import type { PendingRequests } from '../calls/pending-requests.ts';
+import type { ToolEntry } from '../catalog/catalog-entry.ts';
 import type { Call, CallChannel, CallServer, LoadedTasks, RecordedInput, TaskTimes } from '../contract.ts';
-import type { PendingRequests } from '../pending-requests.ts';
 import type { Bus } from '../ports.ts';
 import { admit } from './admission.ts';
-import { answerInputs, takeResponse } from './answer-inputs.ts';
-import { ChangesByOthers } from './changes-by-others.ts';
-import { ownerOf } from './declared-tasks.ts';
-import { callFacade, encodeHandle } from './facade.ts';
-import type { FacadeTool } from './facade-tools.ts';
-import { followTasks } from './follow-tasks.ts';
-import { createMemoryTaskStore } from './memory-store.ts';
-import { newRecord } from './new-record.ts';
-import { sealTasks } from './sealed-store.ts';
+import { ownerOf } from './clients/declared-tasks.ts';
+import { callFacade, encodeHandle } from './clients/facade.ts';
+import type { FacadeTool } from './clients/facade-tools.ts';
+import { followTasks } from './clients/follow-tasks.ts';
+import { type HandlerMessage, TaskFollowers } from './clients/task-followers.ts';
+import { TaskReader } from './clients/task-reader.ts';
+import { TaskViews } from './clients/task-views.ts';
+import { answerInputs, takeResponse } from './runs/answer-inputs.ts';
+import { externalOutcome, type RecoveryServer, TaskRecovery } from './runs/task-recovery.ts';
+import type { Created, RunHost, TaskRun } from './runs/task-run.ts';
+import { TaskRunner } from './runs/task-runner.ts';
+import { TaskSpace } from './runs/task-space.ts';
+import { TaskStarts } from './runs/task-starts.ts';
 import { SharedTasks } from './shared-tasks.ts';
+import { ChangesByOthers } from './store/changes-by-others.ts';
+import { createMemoryTaskStore } from './store/memory-store.ts';
+import { newRecord } from './store/new-record.ts';
+import { sealTasks } from './store/sealed-store.ts';
+import { callerOfTask } from './store/task-record.ts';
+import type { TaskChange, TaskOutcome, TaskRecord, TaskStore } from './store/task-store.ts';
 import { eventTypes, type ObservedServer, TaskEvents } from './task-events.ts';
-import { type HandlerMessage, TaskFollowers } from './task-followers.ts';
 import {
   type ExternalState,
   modelsAnswer,
@@ -32,15 +41,6 @@ import {
   type TaskLimits,
   type TasksOptions,
 } from './task-options.ts';
-import { TaskReader } from './task-reader.ts';
-import { callerOfTask } from './task-record.ts';
-import { externalOutcome, type RecoveryServer, TaskRecovery } from './task-recovery.ts';
-import type { Created, RunHost, TaskRun } from './task-run.ts';
-import { TaskRunner } from './task-runner.ts';
-import { TaskSpace } from './task-space.ts';
-import { TaskStarts } from './task-starts.ts';
-import type { TaskChange, TaskOutcome, TaskRecord, TaskStore } from './task-store.ts';
-import { TaskViews } from './task-views.ts';
 
 /** The server of the tasks. */
 export interface TasksServer extends CallServer, RecoveryServer, ObservedServer {

@@ -1,6 +1,6 @@
 // Filters of names and URIs: globs that include, and globs that exclude.
 
-import { compileGlobs } from '../../protocol/glob.ts';
+import { compileGlobs } from '../../common/glob.ts';
 import type { ItemFilter } from '../config/gateway-config.ts';
 
 /** Whether a name or URI is shown. */

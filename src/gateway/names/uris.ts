@@ -1,7 +1,7 @@
 // URIs of resources at the gateway. A URI stays as it is, because texts and app pages mention it, as long as it leads to
 // the server it came from; otherwise it is qualified: `<slug>+<uri>`, or `ui://<slug>--host/path`.
 
-import { UriTemplate } from '../../engine/uri-template.ts';
+import { UriTemplate } from '../../engine/catalog/uri-template.ts';
 import type { CompiledFilter } from './filters.ts';
 
 /**

@@ -3,7 +3,7 @@
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { pause } from '../../protocol/wait.ts';
+import { pause } from '../../common/wait.ts';
 import { sha256 } from '../sha256.ts';
 import type { PinnedDefinition } from './fingerprint.ts';
 

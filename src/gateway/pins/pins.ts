@@ -2,7 +2,7 @@
 // trust it, is reported or withheld until the change is accepted.
 
 import { statSync } from 'node:fs';
-import type { Logger } from '../../protocol/logger.ts';
+import type { Logger } from '../../common/logger.ts';
 import type { Tool } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { PinChange, PinChecker, PinReport } from '../contract.ts';

@@ -1,7 +1,7 @@
 // Texts of upstreams that users read or programs print, outside of results: hidden characters and terminal sequences are removed.
 // A text without any stays the same. Values that an answer has to contain, such as the names of fields, are left as they are.
 
-import { cleanText, cleanValue, inspectValue } from '../../protocol/hygiene.ts';
+import { cleanText, cleanValue, inspectValue } from '../../common/hygiene.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { JsonSchema } from '../../schema/index.ts';
 

@@ -2,10 +2,10 @@
 // was, what happened, and whether the call may have run. None contains the command or the address of the server.
 
 import { AuthError, ClientError } from '../../client/index.ts';
+import { cleanText, textLimits } from '../../common/hygiene.ts';
 import type { Context } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
-import { cleanText, textLimits } from '../../protocol/hygiene.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';

@@ -1,8 +1,8 @@
 // The features of a server as a gateway has them: each passes a request on to the upstream that an item belongs to.
 
 import type { ToolCallOptions } from '../../client/index.ts';
+import { RelayedResult } from '../../engine/calls/relayed-result.ts';
 import type { Context } from '../../engine/context.ts';
-import { RelayedResult } from '../../engine/relayed-result.ts';
 import type {
   Completion,
   CompletionRef,

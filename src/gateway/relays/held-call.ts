@@ -1,9 +1,9 @@
 // One call whose upstream waits for input: its open input requests, its outcome, and which requests of the client wait for it.
 
 import { InputFailure } from '../../client/index.ts';
+import { nextSlice } from '../../common/slices.ts';
 import type { Context } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
-import { nextSlice } from '../../protocol/slices.ts';
 import { messageOf } from '../upstreams/start-error.ts';
 import type { EncodedInputResponse } from './held-call-messages.ts';
 

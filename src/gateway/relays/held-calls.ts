@@ -3,11 +3,11 @@
 // repeats the request with its responses, and that request takes over the call. The upstream is never called twice.
 
 import { InputFailure } from '../../client/index.ts';
+import { resolveLimits } from '../../common/known-options.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Bus } from '../../engine/ports.ts';
-import { CallerBudget } from '../../protocol/caller-budget.ts';
+import { CallerBudget } from '../../protocol/callers/caller-budget.ts';
 import { WireError } from '../../protocol/errors.ts';
-import { resolveLimits } from '../../protocol/known-options.ts';
 import { HeldCall, type HeldCallRef, type HoldableCall } from './held-call.ts';
 import { type OutcomeCodec, SharedHeldCalls } from './shared-held-calls.ts';
 

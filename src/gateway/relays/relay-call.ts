@@ -9,13 +9,13 @@ import {
   type TaskHandle,
   type ToolCallOptions,
 } from '../../client/index.ts';
-import { callOf } from '../../engine/call-context.ts';
+import { Cancellation, type CancelSignal } from '../../common/cancellation.ts';
+import { cleanText } from '../../common/hygiene.ts';
+import { callOf } from '../../engine/calls/call-context.ts';
 import type { Context, SessionClient } from '../../engine/context.ts';
 import type { TaskTimes } from '../../engine/contract.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import { principalKey } from '../../engine/ports.ts';
-import { Cancellation, type CancelSignal } from '../../protocol/cancellation.ts';
-import { cleanText } from '../../protocol/hygiene.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Capabilities, JsonObject, LogLevel, Meta } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';

@@ -2,11 +2,11 @@
 // the task of the gateway continues with it. The upstream is never called twice.
 
 import type { Client, TaskHandle } from '../../client/index.ts';
+import type { CancelSignal } from '../../common/cancellation.ts';
 import type { Context } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import { InputRequestError } from '../../engine/input-requests/input-request-error.ts';
-import type { TaskRecord } from '../../engine/tasks/task-store.ts';
-import type { CancelSignal } from '../../protocol/cancellation.ts';
+import type { TaskRecord } from '../../engine/tasks/store/task-store.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import { sha256 } from '../sha256.ts';
 import { encodeRequest } from './held-call-messages.ts';

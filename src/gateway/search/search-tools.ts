@@ -1,18 +1,18 @@
 // The tools of a search view: find a tool, read its definition, call it. They keep no state, so that they work the same for
 // sessions and for stateless requests. A call through call_tool is a call of the real tool in every respect.
 
-import type { ToolEntry } from '../../engine/catalog-entry.ts';
+import { capText } from '../../common/hygiene.ts';
+import { UserError } from '../../common/user-error.ts';
+import type { ToolEntry } from '../../engine/catalog/catalog-entry.ts';
+import { toolEntry } from '../../engine/catalog/new-entries.ts';
+import { rankTools } from '../../engine/catalog/rank-tools.ts';
 import type { Context } from '../../engine/context.ts';
 import type { ToolDefinition } from '../../engine/definitions.ts';
-import { toolEntry } from '../../engine/new-entries.ts';
 import type { Caller, CallRedirect } from '../../engine/ports.ts';
-import { rankTools } from '../../engine/rank-tools.ts';
 import type { Server } from '../../engine/server.ts';
-import { callerKey } from '../../protocol/caller-budget.ts';
-import { CallerTurns } from '../../protocol/caller-turns.ts';
-import { capText } from '../../protocol/hygiene.ts';
+import { callerKey } from '../../protocol/callers/caller-budget.ts';
+import { CallerTurns } from '../../protocol/callers/caller-turns.ts';
 import type { Tool } from '../../protocol/model.ts';
-import { UserError } from '../../protocol/user-error.ts';
 
 const callName = 'call_tool';
 export const searchToolNames: readonly string[] = ['search_tools', 'describe_tool', callName];

@@ -1,6 +1,6 @@
 // The names that a view's server accepts on calls besides those it lists: tools of a search view, and bare names.
 
-import type { ToolEntry } from '../../engine/catalog-entry.ts';
+import type { ToolEntry } from '../../engine/catalog/catalog-entry.ts';
 import type { Caller, CallRedirect } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import { wireErrors } from '../../protocol/errors.ts';

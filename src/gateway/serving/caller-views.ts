@@ -1,13 +1,13 @@
 // What each caller sees of a view with servers whose lists differ between callers. Callers with the same lists share a catalog.
 
-import type { CallerCatalogs } from '../../engine/caller-catalogs.ts';
-import { type Catalog, changedLists } from '../../engine/catalog.ts';
-import type { CatalogKind } from '../../engine/catalog-entry.ts';
-import type { ListKind } from '../../engine/changes.ts';
+import { waitAtMost } from '../../common/wait.ts';
+import type { CallerCatalogs } from '../../engine/catalog/caller-catalogs.ts';
+import { type Catalog, changedLists } from '../../engine/catalog/catalog.ts';
+import type { CatalogKind } from '../../engine/catalog/catalog-entry.ts';
+import type { ListKind } from '../../engine/changes/changes.ts';
 import type { Caller } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { CacheHint } from '../../protocol/model.ts';
-import { waitAtMost } from '../../protocol/wait.ts';
 import type { CheckedLists } from '../upstreams/checked-lists.ts';
 import { callerKeys, isolationKey } from '../upstreams/isolation.ts';
 import type { Upstream } from '../upstreams/upstream.ts';

@@ -1,6 +1,6 @@
 // The resources that clients of a view follow: each is followed at the upstream that it belongs to, for the client.
 
-import type { AudienceTest, NotifiedClient } from '../../engine/audience.ts';
+import type { AudienceTest, NotifiedClient } from '../../engine/changes/audience.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Caller, ResourceFollower } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';

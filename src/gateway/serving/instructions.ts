@@ -1,6 +1,6 @@
 // The instructions of a view: its own, then those of each server under its name.
 
-import { capText } from '../../protocol/hygiene.ts';
+import { capText } from '../../common/hygiene.ts';
 import type { ListsOf, ViewSource } from './view-source.ts';
 
 /** Characters of the instructions of one server; stops one from crowding out the others. */

@@ -1,10 +1,10 @@
 // Which lists of upstreams a request needs, and how long it waits for those that are not known yet.
 
+import { waitAtMost } from '../../common/wait.ts';
 import type { Context } from '../../engine/context.ts';
 import type { RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import { methods } from '../../protocol/methods.ts';
-import { waitAtMost } from '../../protocol/wait.ts';
 import { splitExposedName } from '../names/index.ts';
 import { toWireError } from '../relays/failures.ts';
 import type { CallerKeys } from '../upstreams/contract.ts';

@@ -1,6 +1,6 @@
 // What a view shows to callers for whom its servers list the same: its items, and the entries that its server has for them.
 
-import type { OwnedEntries, ToolEntry } from '../../engine/catalog-entry.ts';
+import type { OwnedEntries, ToolEntry } from '../../engine/catalog/catalog-entry.ts';
 import type { Tool } from '../../protocol/model.ts';
 import type { BareNames } from '../config/gateway-config.ts';
 import type { ExposedItem, ExposedView } from '../names/index.ts';

@@ -1,7 +1,7 @@
 // Who may use a view.
 
-import { compileGlobs, type Glob } from '../../protocol/glob.ts';
-import type { Principal } from '../../protocol/principal.ts';
+import { compileGlobs, type Glob } from '../../common/glob.ts';
+import type { Principal } from '../../protocol/callers/principal.ts';
 import type { ViewAccess } from '../config/gateway-config.ts';
 
 const compiled = new WeakMap<ViewAccess, Glob>();

@@ -1,8 +1,14 @@
 // The entries of a view's server: one for each item that the view shows, which passes requests on to its upstream.
 
-import type { OwnedEntries, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from '../../engine/catalog-entry.ts';
+import type {
+  OwnedEntries,
+  PromptEntry,
+  ResourceEntry,
+  TemplateEntry,
+  ToolEntry,
+} from '../../engine/catalog/catalog-entry.ts';
+import { relayedPrompt, relayedResource, relayedTemplate, relayedTool } from '../../engine/catalog/relayed-entries.ts';
 import type { Completer } from '../../engine/definitions.ts';
-import { relayedPrompt, relayedResource, relayedTemplate, relayedTool } from '../../engine/relayed-entries.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import type { CompletionRef, JsonObject, Tool } from '../../protocol/model.ts';
 import { type CompiledSchema, compileSchema, SchemaError } from '../../schema/index.ts';

@@ -1,10 +1,10 @@
 // The server of one view: what clients connect to. It shows what the view selects from the upstreams, as it is known now.
 
-import type { AudienceTest } from '../../engine/audience.ts';
-import { checkMiddleware } from '../../engine/middleware.ts';
+import { checkMiddleware } from '../../engine/calls/middleware.ts';
+import type { AudienceTest } from '../../engine/changes/audience.ts';
 import type { Caller, OtherMethods, TaskEvent } from '../../engine/ports.ts';
 import { createServer, type Server, type ServerOptions } from '../../engine/server.ts';
-import { callerOfTask } from '../../engine/tasks/task-record.ts';
+import { callerOfTask } from '../../engine/tasks/store/task-record.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import type { CacheHint, Capabilities } from '../../protocol/model.ts';
 import type { ExposedView } from '../names/index.ts';

@@ -1,8 +1,8 @@
 // How the gateway connects to an upstream: the options of the client.
 
 import type { Authorizer, ConnectOptions, EraCache, Target } from '../../client/index.ts';
+import type { Logger } from '../../common/logger.ts';
 import { appHostCapabilities } from '../../protocol/apps.ts';
-import type { Logger } from '../../protocol/logger.ts';
 import type { Capabilities, Implementation } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { UpstreamConnection } from './connection.ts';

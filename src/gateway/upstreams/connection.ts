@@ -1,10 +1,10 @@
 // One connection to an upstream: its client, the calls that are in flight on it, and which of them a message belongs to.
 
 import type { Client, InputContext, LogContext, LogMessage } from '../../client/index.ts';
+import type { Logger } from '../../common/logger.ts';
+import { SlotSet } from '../../common/slot-set.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
-import type { Logger } from '../../protocol/logger.ts';
 import { type JsonObject, type LogLevel, logLevels } from '../../protocol/model.ts';
-import { SlotSet } from '../../protocol/slot-set.ts';
 import { withoutReserved } from '../relays/meta.ts';
 import type { UpstreamCall, UpstreamSession } from './contract.ts';
 import { FollowedResources } from './followed-resources.ts';

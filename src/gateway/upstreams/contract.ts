@@ -1,7 +1,7 @@
 // The interfaces between upstreams and what uses them: calls that are passed on, and what an upstream reports.
 
 import type { LogMessage } from '../../client/index.ts';
-import type { AudienceTest } from '../../engine/audience.ts';
+import type { AudienceTest } from '../../engine/changes/audience.ts';
 import type { SessionClient } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import type { JsonObject } from '../../protocol/model.ts';

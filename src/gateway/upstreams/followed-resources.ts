@@ -2,7 +2,7 @@
 // each has its own; on revisions with one stream for all, a new stream replaces the old one when the set changes.
 
 import type { Client, Subscription } from '../../client/index.ts';
-import type { Logger } from '../../protocol/logger.ts';
+import type { Logger } from '../../common/logger.ts';
 
 export class FollowedResources {
   readonly #client: Client;

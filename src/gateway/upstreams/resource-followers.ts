@@ -1,8 +1,8 @@
 // Which resources of one upstream are followed: by which clients, and over whose connections. It outlives connections: a new
 // one follows what the last one did.
 
-import type { AudienceTest, NotifiedClient } from '../../engine/audience.ts';
-import type { Logger } from '../../protocol/logger.ts';
+import type { Logger } from '../../common/logger.ts';
+import type { AudienceTest, NotifiedClient } from '../../engine/changes/audience.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import { asksOf } from '../relays/input-request.ts';
 import type { UpstreamConnection } from './connection.ts';

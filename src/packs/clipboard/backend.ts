@@ -1,7 +1,7 @@
 // The interface of a clipboard: it can be read and written. One file per system implements it, and detect.ts picks
 // one.
 
-import { UserError } from '../../protocol/user-error.ts';
+import { UserError } from '../../common/user-error.ts';
 
 /** A clipboard. Text is exact: no line ending is changed, nothing is trimmed. */
 export interface ClipboardBackend {

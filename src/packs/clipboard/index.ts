@@ -1,12 +1,12 @@
 // Pack `clipboard`: get_clipboard and set_clipboard on the clipboard of this machine. Text is passed through and not
 // stored: not in the log, not in memory, not on disk.
 
+import type { Logger } from '../../common/logger.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import { callerKey } from '../../protocol/caller-budget.ts';
-import { CallerTurns } from '../../protocol/caller-turns.ts';
-import type { Logger } from '../../protocol/logger.ts';
+import { callerKey } from '../../protocol/callers/caller-budget.ts';
+import { CallerTurns } from '../../protocol/callers/caller-turns.ts';
 import type { Issue } from '../../schema/index.ts';
 import { type BackendName, backendNames, type ClipboardBackend, ClipboardError } from './backend.ts';
 

@@ -1,7 +1,7 @@
 // Runs one clipboard program: absolute path, fixed arguments, text only through its pipes, stopped when the call ends.
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { pause } from '../../protocol/wait.ts';
+import { pause } from '../../common/wait.ts';
 import { ClipboardError } from './backend.ts';
 
 export interface ProgramRun {

@@ -1,6 +1,6 @@
 // The buses of this server as one: which allowed services are running, and which of them changed.
 
-import type { Logger } from '../../protocol/logger.ts';
+import type { Logger } from '../../common/logger.ts';
 import { socketPaths } from './address.ts';
 import { BusConnection, BusError, theBus } from './connection.ts';
 import type { ReadMessage } from './message.ts';

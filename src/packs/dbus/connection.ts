@@ -1,8 +1,8 @@
 // A connection to a bus: authentication (EXTERNAL, the kernel confirms our user), calls and responses, signals.
 
 import { connect, type Socket } from 'node:net';
+import { UserError } from '../../common/user-error.ts';
 import type { Json } from '../../protocol/model.ts';
-import { UserError } from '../../protocol/user-error.ts';
 import {
   decodeHeader,
   decodeMessage,

@@ -1,12 +1,12 @@
 // `dbus://service/…` resources: one per allowed service that is running, if a bus can be reached.
 
+import { silentLogger } from '../../common/logger.ts';
+import { subscribedUris } from '../../engine/changes/subscribed-uris.ts';
 import type { Server } from '../../engine/server.ts';
-import { subscribedUris } from '../../engine/subscribed-uris.ts';
-import { callerKey } from '../../protocol/caller-budget.ts';
-import { CallerTurns } from '../../protocol/caller-turns.ts';
+import { callerKey } from '../../protocol/callers/caller-budget.ts';
+import { CallerTurns } from '../../protocol/callers/caller-turns.ts';
 import { WireError } from '../../protocol/errors.ts';
 import type { Principal } from '../../protocol/exchange.ts';
-import { silentLogger } from '../../protocol/logger.ts';
 import { busAddress } from './address.ts';
 import { Buses } from './buses.ts';
 import { BusError } from './connection.ts';

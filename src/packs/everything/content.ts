@@ -1,8 +1,8 @@
 // Tools that return each kind of content, fail, report progress and log.
 
+import { UserError } from '../../common/user-error.ts';
+import { pause } from '../../common/wait.ts';
 import type { Server } from '../../engine/server.ts';
-import { UserError } from '../../protocol/user-error.ts';
-import { pause } from '../../protocol/wait.ts';
 import { png, wav } from './media.ts';
 
 const mixedResource = {

@@ -1,9 +1,9 @@
 // Pack `meta`: a server that describes itself. The health of its parts, which tools it has and what they are for, and
 // optionally a short list of tools with a search for the others.
 
+import { type Candidate, rankTools } from '../../engine/catalog/rank-tools.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Pack } from '../../engine/ports.ts';
-import { type Candidate, rankTools } from '../../engine/rank-tools.ts';
 import type { Server } from '../../engine/server.ts';
 import type { Categories } from './categories.ts';
 import { categoriesOutput, healthOutput, searchOutput } from './outputs.ts';

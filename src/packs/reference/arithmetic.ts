@@ -1,7 +1,7 @@
 // calculate: four operations on two numbers.
 
+import { UserError } from '../../common/user-error.ts';
 import type { Server } from '../../engine/server.ts';
-import { UserError } from '../../protocol/user-error.ts';
 
 const operations = {
   add: { sign: '+', apply: (a: number, b: number) => a + b },

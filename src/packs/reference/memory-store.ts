@@ -1,6 +1,6 @@
 // Notes and counters in memory, lost when the process ends.
 
-import { UserError } from '../../protocol/user-error.ts';
+import { UserError } from '../../common/user-error.ts';
 import type { Note, NoteQuery, NoteStore, NotesChange } from './store.ts';
 
 interface Owned {

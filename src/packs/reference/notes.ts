@@ -1,12 +1,12 @@
 // The counter and the notes: tools, resources and completion over a store. Each caller sees only their own.
 
+import { UserError } from '../../common/user-error.ts';
 import type { Context } from '../../engine/context.ts';
 import { principalKey } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import { callerKey } from '../../protocol/caller-budget.ts';
-import { CallerTurns } from '../../protocol/caller-turns.ts';
-import { principalOfKey } from '../../protocol/principal.ts';
-import { UserError } from '../../protocol/user-error.ts';
+import { callerKey } from '../../protocol/callers/caller-budget.ts';
+import { CallerTurns } from '../../protocol/callers/caller-turns.ts';
+import { principalOfKey } from '../../protocol/callers/principal.ts';
 import type { NoteList, NoteQuery, NoteStore, NotesChange } from './store.ts';
 
 /** The longest note; larger texts belong in files. */

@@ -1,7 +1,7 @@
 // The interface of the store of notes and counters. memory-store.ts is the simple implementation; app/ passes another, on
 // the data folder of the ready-made servers.
 
-import type { Awaitable } from '../../protocol/awaitable.ts';
+import type { Awaitable } from '../../common/awaitable.ts';
 
 /** A note as clients see it. */
 export interface Note {

@@ -1,8 +1,8 @@
 // long_running_task: takes a while, reports its progress, and can be cancelled. Clients with tasks get a task.
 
+import { UserError } from '../../common/user-error.ts';
+import { pause } from '../../common/wait.ts';
 import type { Server } from '../../engine/server.ts';
-import { UserError } from '../../protocol/user-error.ts';
-import { pause } from '../../protocol/wait.ts';
 
 const defaultSteps = 5;
 const defaultDelaySeconds = 0.5;

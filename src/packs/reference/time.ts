@@ -1,7 +1,7 @@
 // get_current_time: the time of this machine, or of any IANA time zone.
 
+import { UserError } from '../../common/user-error.ts';
 import type { Server } from '../../engine/server.ts';
-import { UserError } from '../../protocol/user-error.ts';
 
 const plain = { type: 'object', properties: {}, required: [] } as const;
 

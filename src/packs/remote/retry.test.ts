@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pause } from '../../protocol/wait.ts';
+import { pause } from '../../common/wait.ts';
 import { retry, retryAfterMs } from './retry.ts';
 
 const plan = (failures: number, options: Partial<Parameters<typeof retry>[1]> = {}) => {

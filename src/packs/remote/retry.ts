@@ -1,6 +1,6 @@
 // Retries with exponential back-off and full jitter, within a signal. The caller decides which errors are retryable.
 
-import { pause } from '../../protocol/wait.ts';
+import { pause } from '../../common/wait.ts';
 
 export interface BackoffOptions {
   /** Total number of attempts. */

@@ -1,6 +1,6 @@
 // Why a call to a remote service failed, as text for people.
 
-import { UserError } from '../../protocol/user-error.ts';
+import { UserError } from '../../common/user-error.ts';
 import { NetworkError } from '../../security/network/errors.ts';
 
 export type ServiceErrorCode =

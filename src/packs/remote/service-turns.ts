@@ -1,8 +1,8 @@
 // How many calls use remote services at a time, for all packs together.
 
 import type { Context } from '../../engine/context.ts';
-import { callerKey } from '../../protocol/caller-budget.ts';
-import { CallerTurns } from '../../protocol/caller-turns.ts';
+import { callerKey } from '../../protocol/callers/caller-budget.ts';
+import { CallerTurns } from '../../protocol/callers/caller-turns.ts';
 
 /**
  * Calls at a time, of all callers and of each: a response is in memory until it is decoded, which takes up to a few hundred

@@ -1,11 +1,11 @@
 // A remote service as packs use it: requests through the guarded fetcher, retries, a circuit breaker, and health data.
 // Requests and responses of each service are defined in search/ and research/.
 
-import { CallerTurns } from '../../protocol/caller-turns.ts';
+import { resolveLimits } from '../../common/known-options.ts';
+import { pause } from '../../common/wait.ts';
+import { CallerTurns } from '../../protocol/callers/caller-turns.ts';
 import { WireError } from '../../protocol/errors.ts';
 import { parseMessage } from '../../protocol/json-rpc.ts';
-import { resolveLimits } from '../../protocol/known-options.ts';
-import { pause } from '../../protocol/wait.ts';
 import type { Fetcher, FetchInit } from '../../security/network/fetcher.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
 import { retry, retryAfterMs } from './retry.ts';

@@ -1,9 +1,9 @@
 // The pack `research`: `search_literature` queries several sources in parallel. Sources are plugins of this pack: three
 // that need no key are built in, others are passed as options.
 
+import { UserError } from '../../common/user-error.ts';
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import { UserError } from '../../protocol/user-error.ts';
 import type { NetworkPolicy } from '../../security/network/fetcher.ts';
 import type { ServiceHealth, ServiceLimits } from '../remote/service.ts';
 import { inServiceTurn } from '../remote/service-turns.ts';

@@ -1,8 +1,8 @@
 // Queries several sources in parallel and merges their results. A source that fails is named in the result and does not
 // affect the others; recent responses come from a cache.
 
-import { cleanText, textLimits } from '../../protocol/hygiene.ts';
-import { UserError } from '../../protocol/user-error.ts';
+import { cleanText, textLimits } from '../../common/hygiene.ts';
+import { UserError } from '../../common/user-error.ts';
 import { TtlCache } from '../remote/ttl-cache.ts';
 import { mergePapers, type RankedList } from './merge.ts';
 import type { FoundPaper, Paper } from './paper.ts';

@@ -1,6 +1,6 @@
 // What the remote sources share: an address, a fetcher that can reach only that address, and a service.
 
-import { capText } from '../../protocol/hygiene.ts';
+import { capText } from '../../common/hygiene.ts';
 import type { JsonObject } from '../../protocol/model.ts';
 import type { Fetcher, NetworkPolicy } from '../../security/network/fetcher.ts';
 import { fetcherFor } from '../remote/fetcher-for.ts';

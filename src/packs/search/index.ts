@@ -1,9 +1,9 @@
 // The pack `search`: one tool, `web_search`. The search engine is behind an interface; the default is DuckDuckGo, which
 // needs no key.
 
+import { UserError } from '../../common/user-error.ts';
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import { UserError } from '../../protocol/user-error.ts';
 import type { NetworkPolicy } from '../../security/network/fetcher.ts';
 import type { ServiceLimits } from '../remote/service.ts';
 import type { SafeSearch, SearchBackend } from './backend.ts';

@@ -1,7 +1,7 @@
 // A search as the tool runs it: the cache first, then the search engine. Also formats the results.
 
+import { cleanText, labelUntrusted, textLimits } from '../../common/hygiene.ts';
 import type { Context } from '../../engine/context.ts';
-import { cleanText, labelUntrusted, textLimits } from '../../protocol/hygiene.ts';
 import { inServiceTurn } from '../remote/service-turns.ts';
 import { TtlCache } from '../remote/ttl-cache.ts';
 import type { SearchBackend, SearchHit, SearchPage } from './backend.ts';

@@ -1,11 +1,11 @@
 // The tool `ask_model`: a question to the client's model, with files of the open folders as context. It shows how
 // sampling and roots work together; the content of files is marked as data.
 
+import { labelUntrusted } from '../../common/hygiene.ts';
+import { UserError } from '../../common/user-error.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Server } from '../../engine/server.ts';
-import { labelUntrusted } from '../../protocol/hygiene.ts';
 import type { SamplingContent } from '../../protocol/model.ts';
-import { UserError } from '../../protocol/user-error.ts';
 import { FileError } from '../../security/files/tree.ts';
 import { textOf } from '../workspace/mime.ts';
 import type { Workspace } from '../workspace/workspace.ts';

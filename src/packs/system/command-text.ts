@@ -1,6 +1,6 @@
 // The text that a caller gets when a command fails or is denied. It always starts with "Command failed: ".
 
-import { cleanText } from '../../protocol/hygiene.ts';
+import { cleanText } from '../../common/hygiene.ts';
 import type { RunResult, SandboxError, StopReason } from '../../security/sandbox/index.ts';
 
 /** How much of a failed program's output is returned. */

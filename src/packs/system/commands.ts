@@ -1,11 +1,11 @@
 // The tool `execute_command`: a program from a list, with its arguments unchanged, no shell, inside the sandbox. If the
 // sandbox does not work on this machine the tool is absent, and the log says why.
 
+import { cleanText } from '../../common/hygiene.ts';
+import { type Logger, silentLogger } from '../../common/logger.ts';
+import { UserError } from '../../common/user-error.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Server } from '../../engine/server.ts';
-import { cleanText } from '../../protocol/hygiene.ts';
-import { type Logger, silentLogger } from '../../protocol/logger.ts';
-import { UserError } from '../../protocol/user-error.ts';
 import { FileError, type OwnFiles } from '../../security/files/tree.ts';
 import {
   defaultLimits,

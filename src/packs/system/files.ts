@@ -1,12 +1,12 @@
 // `file://` resources: everything below the configured folders, and single files under names of their own. Reading is
 // by the one resolver; what lies outside, or outside the client's roots, does not exist.
 
+import { silentLogger } from '../../common/logger.ts';
+import { subscribedUris } from '../../engine/changes/subscribed-uris.ts';
 import type { Context } from '../../engine/context.ts';
 import type { ReadReturn } from '../../engine/definitions.ts';
 import type { Server } from '../../engine/server.ts';
-import { subscribedUris } from '../../engine/subscribed-uris.ts';
 import { WireError } from '../../protocol/errors.ts';
-import { silentLogger } from '../../protocol/logger.ts';
 import type { Resource } from '../../protocol/model.ts';
 import { FileError, type FileTree, type OwnFiles, openRoots, toUri } from '../../security/files/tree.ts';
 import { inFileTurn } from '../workspace/file-turns.ts';

@@ -3,9 +3,9 @@
 
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { monotonicMs } from '../../protocol/clock.ts';
-import type { Logger } from '../../protocol/logger.ts';
-import { nextSlice, sliceMs } from '../../protocol/slices.ts';
+import { monotonicMs } from '../../common/clock.ts';
+import type { Logger } from '../../common/logger.ts';
+import { nextSlice, sliceMs } from '../../common/slices.ts';
 import { FileError, type FileTree } from '../../security/files/tree.ts';
 
 export interface WatchListener {

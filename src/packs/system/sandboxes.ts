@@ -2,7 +2,7 @@
 // of clients' roots, created when first needed and limited in number.
 
 import { realpathSync } from 'node:fs';
-import type { Logger } from '../../protocol/logger.ts';
+import type { Logger } from '../../common/logger.ts';
 import { isInside } from '../../security/files/is-inside.ts';
 import { createSandbox, type Sandbox, SandboxError, type SandboxPolicy } from '../../security/sandbox/index.ts';
 

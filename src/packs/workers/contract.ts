@@ -1,6 +1,6 @@
 // The interfaces of workers: the record, the states, the registry. Only types.
 
-import { UserError } from '../../protocol/user-error.ts';
+import { UserError } from '../../common/user-error.ts';
 
 /** When a worker that ended by itself is restarted. */
 export type RestartPolicy = 'never' | 'on-failure' | 'always';

@@ -1,10 +1,10 @@
 // The pack `workers`: long-lived programs under supervision, for example command-line coding agents. Tools start, list,
 // message, read and stop them; `worker://` resources show them and notify about changes.
 
+import { silentLogger } from '../../common/logger.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import { silentLogger } from '../../protocol/logger.ts';
 import type { OwnFiles } from '../../security/files/tree.ts';
 import {
   createSandbox,

@@ -2,7 +2,7 @@
 // records them.
 
 import { randomBytes } from 'node:crypto';
-import type { Logger } from '../../protocol/logger.ts';
+import type { Logger } from '../../common/logger.ts';
 import { type RestartPolicy, WorkerError, type WorkerRecord, type WorkerRegistry } from './contract.ts';
 import { type RestartLimits, type Spawn, Worker, type WorkerListener } from './worker.ts';
 

@@ -1,9 +1,9 @@
 // The five tools of this pack: start_worker, list_workers, message_worker, read_worker, stop_worker.
 
+import { cleanText } from '../../common/hygiene.ts';
 import type { Context } from '../../engine/context.ts';
 import { principalKey } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import { cleanText } from '../../protocol/hygiene.ts';
 import type { JsonObject } from '../../protocol/model.ts';
 import { SandboxError } from '../../security/sandbox/index.ts';
 import { WorkerError } from './contract.ts';

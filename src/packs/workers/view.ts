@@ -1,6 +1,6 @@
 // A worker as callers see it. Its output is untrusted text: escape sequences and hidden characters are removed.
 
-import { cleanText } from '../../protocol/hygiene.ts';
+import { cleanText } from '../../common/hygiene.ts';
 import type { JsonObject } from '../../protocol/model.ts';
 import type { Worker } from './worker.ts';
 

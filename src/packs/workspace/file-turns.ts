@@ -1,8 +1,8 @@
 // How many calls work with files at a time, for resources and tools together.
 
 import type { Context } from '../../engine/context.ts';
-import { callerKey } from '../../protocol/caller-budget.ts';
-import { CallerTurns } from '../../protocol/caller-turns.ts';
+import { callerKey } from '../../protocol/callers/caller-budget.ts';
+import { CallerTurns } from '../../protocol/callers/caller-turns.ts';
 
 /**
  * Calls at a time, of all callers and of each: what a call has read is in memory until it is the response, and becomes one

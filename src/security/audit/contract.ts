@@ -1,9 +1,9 @@
 // The options of an audit log and the interface of an open one. Types only.
 
+import type { Logger } from '../../common/logger.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Pack, RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import type { Logger } from '../../protocol/logger.ts';
 import type { JsonObject } from '../../protocol/model.ts';
 import type { PartStatus } from '../../protocol/monitor.ts';
 import type { Authenticate } from '../auth/contract.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { silentLogger } from '../../protocol/logger.ts';
+import { silentLogger } from '../../common/logger.ts';
 import { LineEncoder } from './line-encoder.ts';
 import { createRedaction } from './redaction.ts';
 

@@ -1,9 +1,9 @@
 // Encodes an event as a line of ASCII JSON without its opening brace. chain.ts adds the brace, the number of the line and
 // the hash of the group before it.
 
+import type { Logger } from '../../common/logger.ts';
 import type { RejectedMessage, RequestEnd } from '../../engine/ports.ts';
 import type { Peer } from '../../protocol/exchange.ts';
-import type { Logger } from '../../protocol/logger.ts';
 import { denialReason } from '../denial-reasons.ts';
 import type { AuditRecord } from './contract.ts';
 import { type Redaction, toAscii } from './redaction.ts';

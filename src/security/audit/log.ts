@@ -1,12 +1,12 @@
 // The audit log of a server: records every call, rejection and read, failed authentication and starts of programs.
 // The content of lines: line-encoder.ts; writing them: writer.ts.
 
-import { checkMiddleware } from '../../engine/middleware.ts';
+import { monotonicMs } from '../../common/clock.ts';
+import { silentLogger } from '../../common/logger.ts';
+import { checkMiddleware } from '../../engine/calls/middleware.ts';
 import type { Middleware, RequestEnd, RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import { monotonicMs } from '../../protocol/clock.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
-import { silentLogger } from '../../protocol/logger.ts';
 import { type Authenticate, type AuthenticationResult, isDenied } from '../auth/contract.ts';
 import { isExempt } from '../limits/scope.ts';
 import type { AuditHead, AuditLog, AuditOptions, AuditRecord, AuditStatus } from './contract.ts';

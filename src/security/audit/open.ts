@@ -2,7 +2,7 @@
 // incomplete. Nothing is removed: the incomplete line stays, and the next line describes it.
 
 import { appendFileSync, mkdirSync, statSync } from 'node:fs';
-import type { Logger } from '../../protocol/logger.ts';
+import type { Logger } from '../../common/logger.ts';
 import type { JsonObject } from '../../protocol/model.ts';
 import { hashBytes, hashGroup, origin } from './chain.ts';
 import type { AuditHead } from './contract.ts';

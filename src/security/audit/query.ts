@@ -1,9 +1,9 @@
 // Finds lines, shows the last ones, and follows a log while it is written.
 
 import { statSync } from 'node:fs';
-import { compileGlob } from '../../protocol/glob.ts';
-import { cleanText } from '../../protocol/hygiene.ts';
-import { pause } from '../../protocol/wait.ts';
+import { compileGlob } from '../../common/glob.ts';
+import { cleanText } from '../../common/hygiene.ts';
+import { pause } from '../../common/wait.ts';
 import { type AuditEntry, parseEntry } from './entry.ts';
 import { currentFile, logNames } from './files.ts';
 import { type LocatedLine, readFileLines, readLines } from './read.ts';

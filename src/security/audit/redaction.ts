@@ -1,7 +1,7 @@
 // Prepares untrusted values for the log: no secrets, no clipboard contents, no long texts.
 
 import { hash } from 'node:crypto';
-import { compileGlobs, type Glob } from '../../protocol/glob.ts';
+import { compileGlobs, type Glob } from '../../common/glob.ts';
 import { canonicalJson } from '../../schema/index.ts';
 import { createRedactor } from '../redact.ts';
 import type { AuditOptions, FieldRule } from './contract.ts';

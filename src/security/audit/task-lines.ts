@@ -2,8 +2,8 @@
 // of the call does not say this. Contents are not recorded: arguments are in the line of the call.
 
 import type { TaskEvent } from '../../engine/ports.ts';
-import { isOpen } from '../../engine/tasks/task-record.ts';
-import type { Principal } from '../../protocol/principal.ts';
+import { isOpen } from '../../engine/tasks/store/task-record.ts';
+import type { Principal } from '../../protocol/callers/principal.ts';
 import type { AuditRecord } from './contract.ts';
 
 /** The changes that have a line. Messages, steps and changes of the process that runs a task have none. */

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
-import { silentLogger } from '../../protocol/logger.ts';
+import { silentLogger } from '../../common/logger.ts';
 import { hashGroup, origin } from './chain.ts';
 import { LogFile } from './file.ts';
 import { LineEncoder } from './line-encoder.ts';

@@ -1,7 +1,7 @@
 // Writes lines: chains them, collects them as bytes for some milliseconds and writes them together. While the disk fails,
 // it retries every second; a partial write is continued, never repeated. The content of lines: line-encoder.ts.
 
-import { type Logger, silentLogger } from '../../protocol/logger.ts';
+import { type Logger, silentLogger } from '../../common/logger.ts';
 import { Batch, type TakenBatch } from './batch.ts';
 import { Chain } from './chain.ts';
 import type { AuditHead, AuditRecord, FailureMode, SyncPolicy } from './contract.ts';

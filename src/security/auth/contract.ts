@@ -1,9 +1,9 @@
 // The interfaces of authentication. They match those of the transports, which this folder does not import: any function
 // of this type can be passed to `serveHttp`.
 
-import type { Principal } from '../../protocol/principal.ts';
+import type { Principal } from '../../protocol/callers/principal.ts';
 
-export type { Principal } from '../../protocol/principal.ts';
+export type { Principal } from '../../protocol/callers/principal.ts';
 
 /** What an authenticator can read of a request. */
 export interface AuthRequest {

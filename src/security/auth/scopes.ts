@@ -1,12 +1,12 @@
 // Scopes per operation: a call whose token lacks scopes is rejected before anything runs. The response names all
 // required scopes, so that the client can return with a better token (step-up).
 
-import { checkMiddleware } from '../../engine/middleware.ts';
+import { compileGlobs } from '../../common/glob.ts';
+import { inSlices } from '../../common/slices.ts';
+import { checkMiddleware } from '../../engine/calls/middleware.ts';
 import type { ChangeFilter, Middleware, RequestInfo } from '../../engine/ports.ts';
 import { wireErrors } from '../../protocol/errors.ts';
-import { compileGlobs } from '../../protocol/glob.ts';
 import { methods } from '../../protocol/methods.ts';
-import { inSlices } from '../../protocol/slices.ts';
 import { variantsOf } from '../uri-variants.ts';
 import { challengeOf } from './bearer.ts';
 import { hasScopes } from './claims.ts';

@@ -3,7 +3,7 @@
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { parseJson } from '../../protocol/parse-json.ts';
+import { parseJson } from '../../common/parse-json.ts';
 import { insufficientScope, invalidToken, missingToken, readBearer } from './bearer.ts';
 import { hasScopes, type ScopeHierarchy, withImplied } from './claims.ts';
 import type { Authenticate, Principal } from './contract.ts';

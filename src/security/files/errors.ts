@@ -1,7 +1,7 @@
 // The errors of file access, one row each, with string codes for the caller. No wire codes here: the edge that
 // knows the protocol turns `FILE_NOT_FOUND` into whatever its revision says.
 
-import { UserError } from '../../protocol/user-error.ts';
+import { UserError } from '../../common/user-error.ts';
 
 /** Why a file operation was denied or failed, for callers to branch on. */
 export type FileErrorCode =

@@ -3,7 +3,7 @@
 
 import { accessSync, constants } from 'node:fs';
 import { opendir } from 'node:fs/promises';
-import type { Glob } from '../../protocol/glob.ts';
+import type { Glob } from '../../common/glob.ts';
 import { fileErrors, fromSystem } from './errors.ts';
 import { isPlainName, toUri } from './locator.ts';
 import { isPseudo, type PathHandle } from './path-access.ts';

@@ -1,7 +1,7 @@
 // Globs for paths below a directory, written with slashes: what glob.ts knows, `{a,b}`, and `**/` for any number of
 // folders, none included. Brackets are ordinary characters: `[id].tsx` is a file name.
 
-import { compileGlobs, type Glob } from '../../protocol/glob.ts';
+import { compileGlobs, type Glob } from '../../common/glob.ts';
 import { fileErrors } from './errors.ts';
 
 /** Plain globs that one pattern may stand for: stops `{a,b}{a,b}{a,b}…` from doubling without limit. */

@@ -3,7 +3,7 @@
 
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { errnoText } from '../../protocol/errno-text.ts';
+import { errnoText } from '../../common/errno-text.ts';
 import { fileErrors } from './errors.ts';
 import { pathOf, segmentsOf } from './locator.ts';
 

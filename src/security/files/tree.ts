@@ -1,7 +1,7 @@
 // The one resolver for every path: opens the configured roots and reads, lists and changes files below them and nowhere
 // else. Every path or `file:` URI from outside goes through a tree.
 
-import { resolveLimits } from '../../protocol/known-options.ts';
+import { resolveLimits } from '../../common/known-options.ts';
 import type { ChangeTarget } from './change.ts';
 import type { FileLocation, FileTree } from './contract.ts';
 import { fileErrors, fromSystem } from './errors.ts';

@@ -1,7 +1,7 @@
 // Time and result size of single calls: the smallest limit that covers a request applies. The engine measures the time
 // and counts the bytes; this file only chooses the limits.
 
-import { checkMiddleware } from '../../engine/middleware.ts';
+import { checkMiddleware } from '../../engine/calls/middleware.ts';
 import type { Middleware } from '../../engine/ports.ts';
 import { compileTarget, type LimitTarget } from './scope.ts';
 

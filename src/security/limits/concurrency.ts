@@ -1,8 +1,8 @@
 // How many requests run at the same time, and how many may wait. A slot is released when the handler is done. A handler
 // that continues after its call has ended keeps the slot a little longer, so that cancelling does not bypass the limit.
 
+import { isThenable } from '../../engine/calls/run-call.ts';
 import type { Middleware, RequestInfo } from '../../engine/ports.ts';
-import { isThenable } from '../../engine/run-call.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { compileKey, compileTarget, type IsKnownTool, type LimitTarget } from './scope.ts';
 

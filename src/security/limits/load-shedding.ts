@@ -1,9 +1,9 @@
 // Load shedding: when the process falls behind, new work is rejected immediately, so that running calls can finish and
 // pings, cancellations and health probes still get responses. Measures the event loop lag and counts requests in flight.
 
+import { isThenable } from '../../engine/calls/run-call.ts';
 import type { Middleware, RequestInfo } from '../../engine/ports.ts';
-import { isThenable } from '../../engine/run-call.ts';
-import { CallerBudget, callerKey } from '../../protocol/caller-budget.ts';
+import { CallerBudget, callerKey } from '../../protocol/callers/caller-budget.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { isExempt } from './scope.ts';
 

@@ -1,7 +1,7 @@
 // Rate limits as middleware: a request over the limit is rejected before anything runs, with the time to wait.
 // Initialization, pings, notifications and cancellations always pass, and no connection is ever closed for it.
 
-import { checkMiddleware } from '../../engine/middleware.ts';
+import { checkMiddleware } from '../../engine/calls/middleware.ts';
 import type { Middleware, RequestInfo } from '../../engine/ports.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { type Bucket, type BucketStore, type Buckets, createMemoryBuckets } from './bucket.ts';

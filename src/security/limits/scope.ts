@@ -1,9 +1,9 @@
 // Which requests a limit covers, and which of them it counts together: the parts of a request that form the key of a
 // bucket or a queue.
 
+import { compileGlobs, type Glob } from '../../common/glob.ts';
 import type { RequestInfo } from '../../engine/ports.ts';
-import { callerKey } from '../../protocol/caller-budget.ts';
-import { compileGlobs, type Glob } from '../../protocol/glob.ts';
+import { callerKey } from '../../protocol/callers/caller-budget.ts';
 
 /**
  * What a limit counts separately: each caller (the principal, or the address where there is none), each tool, or each server

@@ -1,7 +1,7 @@
 // The errors of outgoing requests, one row each, with string codes for the caller. An abort by the caller is not in this
 // table: it rejects with the caller's own reason, as `fetch` does.
 
-import { UserError } from '../../protocol/user-error.ts';
+import { UserError } from '../../common/user-error.ts';
 
 /** Why an outgoing request was denied or failed; callers may branch on it. */
 export type NetworkErrorCode =

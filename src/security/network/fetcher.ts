@@ -1,7 +1,7 @@
 // The fetcher for all outgoing requests: checks where a URL leads, connects to exactly the checked addresses, follows
 // redirects by the same rules, and limits time and bytes. No other file opens an outgoing HTTP connection.
 
-import { resolveLimitOptions } from '../../protocol/known-options.ts';
+import { resolveLimitOptions } from '../../common/known-options.ts';
 import { acceptedEncodings } from './body.ts';
 import { fromNode, networkErrors } from './errors.ts';
 import { sendHop } from './hop.ts';

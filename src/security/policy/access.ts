@@ -1,8 +1,8 @@
 // Who may use what: the access rules of a policy, compiled. Each decision names the rule behind it.
 
+import { compileGlobs, type Glob, literalPrefix } from '../../common/glob.ts';
 import type { CatalogKind } from '../../engine/ports.ts';
-import { compileGlobs, type Glob, literalPrefix } from '../../protocol/glob.ts';
-import type { Principal } from '../../protocol/principal.ts';
+import type { Principal } from '../../protocol/callers/principal.ts';
 import { variantsOf } from '../uri-variants.ts';
 import type { AccessRule, Audience, Policy } from './contract.ts';
 

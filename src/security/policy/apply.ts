@@ -1,12 +1,12 @@
 // Applies a policy to a server: hides what it denies, and enforces its limits. No tool can reach or change this.
 
-import { checkOf, compose } from '../../engine/middleware.ts';
+import { runInSlices } from '../../common/slices.ts';
+import { checkOf, compose } from '../../engine/calls/middleware.ts';
 import type { ChangeFilter, Middleware, Pack, RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import { callerKey } from '../../protocol/caller-budget.ts';
-import { CallerTurns } from '../../protocol/caller-turns.ts';
+import { callerKey } from '../../protocol/callers/caller-budget.ts';
+import { CallerTurns } from '../../protocol/callers/caller-turns.ts';
 import type { ToolResult } from '../../protocol/model.ts';
-import { runInSlices } from '../../protocol/slices.ts';
 import { requireScopes, type ScopeOptions } from '../auth/scopes.ts';
 import { markDenied } from '../denial-reasons.ts';
 import { type BucketStore, limitCalls, limitConcurrency, rateLimit, shedLoad } from '../limits/index.ts';

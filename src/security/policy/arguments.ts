@@ -1,7 +1,7 @@
 // Constraints on the arguments of tools: the argument rules of a policy, compiled.
 
-import { compileGlobs, type Glob, matchInSteps } from '../../protocol/glob.ts';
-import type { Principal } from '../../protocol/principal.ts';
+import { compileGlobs, type Glob, matchInSteps } from '../../common/glob.ts';
+import type { Principal } from '../../protocol/callers/principal.ts';
 import { compileEagerly } from '../../schema/eager.ts';
 import { formatIssues, type JsonSchema } from '../../schema/index.ts';
 import { type CompiledAudience, compileAudience } from './access.ts';

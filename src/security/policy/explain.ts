@@ -1,6 +1,6 @@
 // Explains whether a call would be allowed, and why, without running it: for `mooring policy check`.
 
-import type { Principal } from '../../protocol/principal.ts';
+import type { Principal } from '../../protocol/callers/principal.ts';
 import { hasScopes } from '../auth/claims.ts';
 import { compileTarget, type LimitTarget } from '../limits/scope.ts';
 import type { CompiledPolicy } from './compile.ts';

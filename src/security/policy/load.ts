@@ -3,7 +3,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
-import { errnoText } from '../../protocol/errno-text.ts';
+import { errnoText } from '../../common/errno-text.ts';
 import { isInside } from '../files/is-inside.ts';
 import { type CompiledPolicy, compilePolicy } from './compile.ts';
 import { PolicyError } from './contract.ts';

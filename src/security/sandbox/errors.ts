@@ -1,6 +1,6 @@
 // All errors of the sandbox, as one table. A program that fails is a result, not one of these.
 
-import { UserError } from '../../protocol/user-error.ts';
+import { UserError } from '../../common/user-error.ts';
 
 /** What went wrong; stable, for code to switch on. */
 export type SandboxErrorCode =

@@ -1,7 +1,7 @@
 // Rate limits that all processes share. Each process decides on its own, and exchanges the tokens used with the others
 // through Redis ten times a second, so a call does not wait for Redis. Only exact limits ask Redis on every call.
 
-import type { Logger } from '../../protocol/logger.ts';
+import type { Logger } from '../../common/logger.ts';
 import type { RedisConnection } from './connection.ts';
 import type { RedisScript } from './script.ts';
 

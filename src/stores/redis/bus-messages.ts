@@ -1,9 +1,9 @@
 // The messages that processes send each other through Redis. Published messages are entries of one stream, those for one
 // process are entries of its mailbox, a stream of its own.
 
+import { parseJson } from '../../common/parse-json.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Json } from '../../protocol/model.ts';
-import { parseJson } from '../../protocol/parse-json.ts';
 import type { Reply } from './driver.ts';
 import type { RedisScript } from './script.ts';
 

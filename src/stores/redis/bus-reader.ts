@@ -1,8 +1,8 @@
 // Reads the messages for a process: published ones and those in its mailbox, with one command that waits for both.
 
-import { monotonicMs } from '../../protocol/clock.ts';
+import { monotonicMs } from '../../common/clock.ts';
+import type { Logger } from '../../common/logger.ts';
 import { WireError } from '../../protocol/errors.ts';
-import type { Logger } from '../../protocol/logger.ts';
 import { type BusEntry, type BusMessage, parseEntry, parseMessage } from './bus-messages.ts';
 import type { RedisConnection } from './connection.ts';
 import type { Reply } from './driver.ts';

@@ -1,7 +1,7 @@
 // Sends the messages of a process: those of one turn of the event loop together, and in order. Messages that could not be
 // sent are sent again. They may arrive twice; readers recognize duplicates by their numbers.
 
-import type { Logger } from '../../protocol/logger.ts';
+import type { Logger } from '../../common/logger.ts';
 import { append, type BusMessage } from './bus-messages.ts';
 import type { RedisConnection } from './connection.ts';
 

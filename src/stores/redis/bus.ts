@@ -1,8 +1,8 @@
 // The bus between processes on any number of machines, through streams of Redis. After a lost connection it continues
 // where it was, so nothing is missed; if that is not possible, it reports a gap.
 
-import { monotonicMs } from '../../protocol/clock.ts';
-import type { Logger } from '../../protocol/logger.ts';
+import { monotonicMs } from '../../common/clock.ts';
+import type { Logger } from '../../common/logger.ts';
 import type { Json } from '../../protocol/model.ts';
 import type { Bus, BusListener, PastMessages } from '../../protocol/ports.ts';
 import { type BusEntry, type BusMessage, parseEntry, parseMessage } from './bus-messages.ts';

@@ -1,6 +1,6 @@
 // Facts about a Redis that matter before a server depends on it.
 
-import { silentLogger } from '../../protocol/logger.ts';
+import { silentLogger } from '../../common/logger.ts';
 import { parseRedisAddress, showAddress } from './address.ts';
 import { RedisConnection } from './connection.ts';
 

@@ -1,7 +1,7 @@
 // One connection to Redis: counts commands, limits how long they may take, and runs scripts.
 
+import type { Logger } from '../../common/logger.ts';
 import { wireErrors } from '../../protocol/errors.ts';
-import type { Logger } from '../../protocol/logger.ts';
 import { connectRedis, type DriverOptions, type RedisDriver, type Reply } from './driver.ts';
 import { type RedisScript, sha1 } from './script.ts';
 

@@ -1,7 +1,7 @@
 // Copies of the events of all processes: a Redis stream for each event stream of a session. Events that cannot be written
 // are kept in memory for a while and written later, in order.
 
-import type { Logger } from '../../protocol/logger.ts';
+import type { Logger } from '../../common/logger.ts';
 import type { RequestId } from '../../protocol/model.ts';
 import type { LoggedEvent, SharedEventLog, SharedStream } from '../../protocol/ports.ts';
 import type { RedisConnection } from './connection.ts';

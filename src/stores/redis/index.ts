@@ -1,8 +1,8 @@
 // Everything that several processes of one server share, in Redis or Valkey: sessions, messages between the processes, events of
 // streams, tasks, rate limits.
 
+import { type Logger, silentLogger } from '../../common/logger.ts';
 import { wireErrors } from '../../protocol/errors.ts';
-import { type Logger, silentLogger } from '../../protocol/logger.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
 import type { SealKey } from '../../protocol/ports.ts';
 import { parseRedisAddress, showAddress } from './address.ts';

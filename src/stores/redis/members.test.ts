@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { silentLogger } from '../../protocol/logger.ts';
+import { silentLogger } from '../../common/logger.ts';
 import type { RedisConnection } from './connection.ts';
 import { Members } from './members.ts';
 

@@ -3,8 +3,8 @@
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { monotonicMs } from '../../protocol/clock.ts';
-import type { Logger } from '../../protocol/logger.ts';
+import { monotonicMs } from '../../common/clock.ts';
+import type { Logger } from '../../common/logger.ts';
 import type { SealKey } from '../../protocol/ports.ts';
 import { mailboxMs } from './bus-writer.ts';
 import type { RedisConnection } from './connection.ts';

@@ -1,8 +1,8 @@
 // How the record of a task is laid out: a hash, with a field for each part that tasks are found by or that changes often, and one
 // for each larger part, so that a change writes only what it changed. tasks.ts reads and writes them.
 
-import { outlineOf } from '../../engine/tasks/outcome-summary.ts';
-import type { TaskPhase, TaskRecord } from '../../engine/tasks/task-store.ts';
+import { outlineOf } from '../../engine/tasks/store/outcome-summary.ts';
+import type { TaskPhase, TaskRecord } from '../../engine/tasks/store/task-store.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 
 /** Larger parts, each as JSON in a field of its own. An absent one has no field. */

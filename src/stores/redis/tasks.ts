@@ -2,7 +2,8 @@
 // engine/tasks/task-record.ts: it is computed here, and stored if nothing else has changed the task meanwhile. How
 // durable a task is depends on how Redis saves its data.
 
-import { changeRecord } from '../../engine/tasks/task-record.ts';
+import { UserError } from '../../common/user-error.ts';
+import { changeRecord } from '../../engine/tasks/store/task-record.ts';
 import type {
   TaskChange,
   TaskGuard,
@@ -10,9 +11,8 @@ import type {
   TaskQuery,
   TaskRecord,
   TaskStore,
-} from '../../engine/tasks/task-store.ts';
+} from '../../engine/tasks/store/task-store.ts';
 import type { Bus } from '../../protocol/ports.ts';
-import { UserError } from '../../protocol/user-error.ts';
 import type { RedisConnection } from './connection.ts';
 import type { Reply } from './driver.ts';
 import { changedFields, decodeListed, decodeTask, dedupeField, encodeTask, numberOf } from './task-fields.ts';

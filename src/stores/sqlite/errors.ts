@@ -1,6 +1,6 @@
 // What can go wrong with the data folder, as messages a person can act on. SQLite's numeric codes are translated here.
 
-import { reasonText } from '../../protocol/errno-text.ts';
+import { reasonText } from '../../common/errno-text.ts';
 
 /** Why an operation of the store failed. */
 export type StoreErrorCode =

@@ -1,7 +1,7 @@
 // `ExpiringStore` in the data folder: revoked sessions stay revoked and single-use marks stay used when the server
 // starts again, and processes that share the folder share them.
 
-import { CautiousClock } from '../../protocol/clock.ts';
+import { CautiousClock } from '../../common/clock.ts';
 import type { Json } from '../../protocol/model.ts';
 import type { ExpiringStore } from '../../protocol/ports.ts';
 import { checksumOf } from './checksum.ts';

@@ -1,7 +1,7 @@
 // The data folder: one SQLite file that several processes may share. Everything durable of the ready-made servers is
 // in it. The packs that use it name the small interfaces they need; the classes here fit them.
 
-import type { Logger } from '../../protocol/logger.ts';
+import type { Logger } from '../../common/logger.ts';
 import { type CopyOptions, refreshBackup } from './backup.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { SqliteExpiringStore } from './expiring.ts';

@@ -1,6 +1,6 @@
 // Notices that the wall clock jumped forward: leases that seem to have ended may have holders that were only suspended.
 
-import { monotonicMs } from '../../protocol/clock.ts';
+import { monotonicMs } from '../../common/clock.ts';
 
 /** Drift, and the pause between two readings that a busy event loop adds to only one of the clocks. */
 const toleranceMs = 5_000;

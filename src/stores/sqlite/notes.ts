@@ -1,7 +1,7 @@
 // Notes and counters, separate for each owner. A note is stored as the JSON that clients get, so that SQLite can
 // assemble a long list, and no text is changed on the way.
 
-import type { Awaitable } from '../../protocol/awaitable.ts';
+import type { Awaitable } from '../../common/awaitable.ts';
 import { checksumOf, noteChecksum, prependToList } from './checksum.ts';
 import type { Database } from './database.ts';
 import type { SqlRow } from './driver.ts';

@@ -1,6 +1,6 @@
 // Recently read tasks, as they are on disk: clients poll, and most polls find what the last one found.
 
-import type { TaskRecord } from '../../engine/tasks/task-store.ts';
+import type { TaskRecord } from '../../engine/tasks/store/task-store.ts';
 import type { Database } from './database.ts';
 
 /** Tasks that are remembered; stops many small tasks from filling the memory. */

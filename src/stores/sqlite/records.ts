@@ -1,6 +1,6 @@
 // Small JSON values by kind and key, for packs that store a little state, such as the registry of workers.
 
-import type { Awaitable } from '../../protocol/awaitable.ts';
+import type { Awaitable } from '../../common/awaitable.ts';
 import type { Json } from '../../protocol/model.ts';
 import { checksumOf } from './checksum.ts';
 import type { Database } from './database.ts';

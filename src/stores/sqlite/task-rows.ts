@@ -1,7 +1,7 @@
 // How the record of a task is laid out: a small row with what tasks are found by and what changes often, and a row for
 // each larger part, so that a change writes only what it changed. tasks.ts reads and writes them.
 
-import type { TaskInput, TaskRecord, TaskStep } from '../../engine/tasks/task-store.ts';
+import type { TaskInput, TaskRecord, TaskStep } from '../../engine/tasks/store/task-store.ts';
 import { taskChecksum, taskPartChecksum } from './checksum.ts';
 import type { SqlRow, SqlValue } from './driver.ts';
 

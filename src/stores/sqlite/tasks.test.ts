@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { taskRecord } from '../../../test/support/task-records.ts';
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
-import type { TaskRecord } from '../../engine/tasks/task-store.ts';
+import type { TaskRecord } from '../../engine/tasks/store/task-store.ts';
 import { Database } from './database.ts';
 import { connectSqlite, type SqliteConnection } from './driver.ts';
 import { type DataFolder, type DataFolderOptions, openDataFolder } from './index.ts';

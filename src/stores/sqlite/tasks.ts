@@ -1,8 +1,8 @@
 // `TaskStore` in the data folder: tasks outlive the process, and several processes on one folder share them. What a
 // change does is in engine/tasks/task-record.ts, the layout of the tables in task-rows.ts.
 
-import { outlineOf } from '../../engine/tasks/outcome-summary.ts';
-import { changeRecord, claimRecord } from '../../engine/tasks/task-record.ts';
+import { outlineOf } from '../../engine/tasks/store/outcome-summary.ts';
+import { changeRecord, claimRecord } from '../../engine/tasks/store/task-record.ts';
 import type {
   TaskChange,
   TaskGuard,
@@ -10,7 +10,7 @@ import type {
   TaskQuery,
   TaskRecord,
   TaskStore,
-} from '../../engine/tasks/task-store.ts';
+} from '../../engine/tasks/store/task-store.ts';
 import { taskPartChecksum } from './checksum.ts';
 import type { Database } from './database.ts';
 import type { SqlRow, SqlValue } from './driver.ts';

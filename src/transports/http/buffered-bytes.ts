@@ -1,7 +1,7 @@
 // Bytes that are in memory because of a client: responses it has not read, bodies it has not finished. Counts them for each
 // caller and in total, and lets requests wait for space. The owners of the buffers report their sizes.
 
-import { CallerBudget } from '../../protocol/caller-budget.ts';
+import { CallerBudget } from '../../protocol/callers/caller-budget.ts';
 import type { HttpLimits } from './limits.ts';
 
 /** Stops many waiting requests from becoming a load themselves: all of them are checked whenever bytes are released. */

@@ -1,8 +1,8 @@
 // What all parts of one HTTP endpoint share: its limits, and the budgets that count against them.
 
-import { CallerBudget, callerKey } from '../../protocol/caller-budget.ts';
+import type { Logger } from '../../common/logger.ts';
+import { CallerBudget, callerKey } from '../../protocol/callers/caller-budget.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
-import type { Logger } from '../../protocol/logger.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { Bus, EventLog } from '../../protocol/ports.ts';
 import { BufferedBytes } from './buffered-bytes.ts';

@@ -1,9 +1,9 @@
 // The HTTP endpoint of one server: access checks, authentication, and routing by path. Works on exchanges, whichever server
 // they come from; the transports behind the paths are in streamable.ts and legacy-sse.ts.
 
+import { type Logger, silentLogger } from '../../common/logger.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Principal, SessionControl, SessionHost } from '../../protocol/exchange.ts';
-import { type Logger, silentLogger } from '../../protocol/logger.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
 import type { EventLog, Sealer } from '../../protocol/ports.ts';
 import { type AccessDenial, explainDenial, type HostOriginCheck } from './access.ts';
@@ -13,12 +13,12 @@ import { extraRoute, healthRoutes, metricsRoute, mountedRoutes } from './extra-r
 import { LegacySse } from './legacy-sse.ts';
 import { type HttpLimits, resolveHttpLimits } from './limits.ts';
 import { McpRoute } from './mcp-route.ts';
-import { HttpMetrics } from './metrics.ts';
+import { HttpMetrics } from './metrics/metrics.ts';
+import { shareMetrics } from './metrics/shared-metrics.ts';
 import type { Authenticate, Denied, EndpointOptions } from './options.ts';
 import { OtherHosts } from './other-hosts.ts';
 import type { ErrorResponses } from './responses.ts';
 import type { Sessions } from './sessions/sessions.ts';
-import { shareMetrics } from './shared-metrics.ts';
 import type { Streamable } from './streamable.ts';
 import { CompatStream } from './streams/compat-stream.ts';
 import { createEventLog } from './streams/event-log.ts';

@@ -2,7 +2,7 @@
 
 import type { Monitor } from '../../protocol/monitor.ts';
 import type { HttpExchange, HttpRequest, Route } from './exchange.ts';
-import type { HttpMetrics } from './metrics.ts';
+import type { HttpMetrics } from './metrics/metrics.ts';
 import type { ExtraRoute, MountedRoute, RouteResponse } from './options.ts';
 import type { ErrorResponses } from './responses.ts';
 

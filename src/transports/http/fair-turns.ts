@@ -3,8 +3,8 @@
 // was spent in handlers, requests wait for the next turn, in which callers are served alternately. Small responses are not
 // counted.
 
-import { monotonicMs } from '../../protocol/clock.ts';
-import { inNextTurn, pauseAfter } from '../../protocol/slices.ts';
+import { monotonicMs } from '../../common/clock.ts';
+import { inNextTurn, pauseAfter } from '../../common/slices.ts';
 
 /** How much may be sent in one turn before the rest waits. */
 const maxTurnBytes = 1024 * 1024;

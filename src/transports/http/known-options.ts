@@ -1,6 +1,6 @@
 // The names of all options of `serveHttp`, `toNodeHandler` and `toFetch`.
 
-import { assertKnownOptions } from '../../protocol/known-options.ts';
+import { assertKnownOptions } from '../../common/known-options.ts';
 import type { EndpointOptions, HttpOptions } from './options.ts';
 
 const ofEndpoints: Record<keyof EndpointOptions, true> = {

@@ -1,13 +1,13 @@
 // HTTP+SSE, the older transport: GET opens a stream and sends the address to POST to; every response is sent on the
 // stream. The connection is the session. Only handshake revisions are served.
 
-import { callerKey } from '../../protocol/caller-budget.ts';
+import { callerKey } from '../../protocol/callers/caller-budget.ts';
+import { principalKey } from '../../protocol/callers/principal.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Outlet, Peer, SessionChannel, SessionControl, SessionHost } from '../../protocol/exchange.ts';
 import { isObject, isRequestId, parseMessage } from '../../protocol/json-rpc.ts';
 import { metaKeys } from '../../protocol/meta.ts';
 import type { Json, RequestId } from '../../protocol/model.ts';
-import { principalKey } from '../../protocol/principal.ts';
 import { receive, reject } from '../receive.ts';
 import type { EndpointState } from './endpoint-state.ts';
 import { type HttpExchange, HttpPeer } from './exchange.ts';

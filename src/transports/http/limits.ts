@@ -1,6 +1,6 @@
 // The limits of the HTTP transports. Each has a name, a default, and the attack that it stops.
 
-import { resolveLimits } from '../../protocol/known-options.ts';
+import { resolveLimits } from '../../common/known-options.ts';
 
 export interface HttpLimits {
   /** Stops an endless body from filling the memory. The rest of a longer one is not read. */

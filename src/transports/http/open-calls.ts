@@ -1,7 +1,7 @@
 // Open requests of a connection that carries many: a WebSocket, or HTTP+SSE. Requests that are answered in the same turn of
 // the event loop are never counted.
 
-import type { CallerBudget } from '../../protocol/caller-budget.ts';
+import type { CallerBudget } from '../../protocol/callers/caller-budget.ts';
 
 export class OpenCalls {
   readonly #budget: CallerBudget;

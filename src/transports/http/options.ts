@@ -1,7 +1,7 @@
 // Options of the HTTP transports. `{}` is safe: loopback only, no other origins, every limit on.
 
+import type { Logger } from '../../common/logger.ts';
 import type { Principal, SessionHost } from '../../protocol/exchange.ts';
-import type { Logger } from '../../protocol/logger.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
 import type { EventLog, ExpiringStore, Sealer, SharedEventLog } from '../../protocol/ports.ts';
 import type { HttpExchange, HttpRequest } from './exchange.ts';

@@ -1,6 +1,6 @@
 // One POST whose body was read: parsed and classified once, then passed on as one value to whatever serves it.
 
-import { callerKey } from '../../protocol/caller-budget.ts';
+import { callerKey } from '../../protocol/callers/caller-budget.ts';
 import type { MessageRoute, ReadHeader, SessionHost } from '../../protocol/exchange.ts';
 import type { HttpExchange } from './exchange.ts';
 import type { Accepts } from './media.ts';

@@ -1,9 +1,9 @@
 // The responses of the endpoint that are not long-lived event streams: a JSON text, one event, nothing, or an error.
 
+import type { Logger } from '../../common/logger.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import type { SessionHost } from '../../protocol/exchange.ts';
 import { errorText, isRequestId } from '../../protocol/json-rpc.ts';
-import type { Logger } from '../../protocol/logger.ts';
 import type { RequestId } from '../../protocol/model.ts';
 import type { ExceededLimit } from './endpoint-state.ts';
 import type { BodyError, HeaderList, HttpExchange } from './exchange.ts';

@@ -1,11 +1,11 @@
 // POSTs that are served by themselves: stateless requests, and session requests of clients that have no session where
 // sessions are optional. Each gets a channel of its own, which ends with the request.
 
+import { SlotSet } from '../../common/slot-set.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import type { Principal, SessionChannel, SessionHost } from '../../protocol/exchange.ts';
 import { classifyMessage } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
-import { SlotSet } from '../../protocol/slot-set.ts';
 import { receive } from '../receive.ts';
 import type { EndpointState } from './endpoint-state.ts';
 import { HttpPeer } from './exchange.ts';

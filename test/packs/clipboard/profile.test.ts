@@ -2,9 +2,9 @@
 
 import { expect, test } from 'vitest';
 import { createClipboardServer } from '../../../src/app/profiles/clipboard.ts';
+import { silentLogger } from '../../../src/common/logger.ts';
 import { type ClipboardBackend, ClipboardError, type ClipboardOptions } from '../../../src/packs/clipboard/index.ts';
 import { memoryBackend } from '../../../src/packs/clipboard/memory.ts';
-import { silentLogger } from '../../../src/protocol/logger.ts';
 import { type Message, TestClient } from '../../support/test-client.ts';
 
 const limit = 1_048_576;

@@ -4,9 +4,9 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemProfile } from '../../../src/app/profiles/system.ts';
+import { silentLogger } from '../../../src/common/logger.ts';
 import { createServer } from '../../../src/engine/server.ts';
 import { defaultPrograms, system } from '../../../src/packs/system/index.ts';
-import { silentLogger } from '../../../src/protocol/logger.ts';
 import { type AuditEntry, openAuditLog, queryAudit } from '../../../src/security/audit/index.ts';
 import { afterwards, assemble, makeFolder, makeSettings, memoryLogger, useProfiles } from '../../support/profile.ts';
 import { TestClient } from '../../support/test-client.ts';

@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
-import type { Settings } from '../../../src/app/settings.ts';
+import type { Settings } from '../../../src/app/settings/settings.ts';
 import { assemble } from '../../support/profile.ts';
 import { ensureProgram } from '../../support/programs.ts';
 import { type Message, TestClient } from '../../support/test-client.ts';

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
-import type { Principal } from '../../../src/protocol/principal.ts';
+import type { Principal } from '../../../src/protocol/callers/principal.ts';
 import { settled } from '../../support/bus.ts';
 import { HttpTestClient } from '../../support/http-client.ts';
 import { openRedisReplicas } from '../../support/redis-replicas.ts';

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { pause } from '../../../protocol/wait.ts';
+import { pause } from '../../../common/wait.ts';
 import { isRunning } from '../../../transports/is-running.ts';
 import { authErrors } from '../errors.ts';
 

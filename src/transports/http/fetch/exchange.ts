@@ -1,8 +1,8 @@
 // Requests and responses of the web platform: for runtimes whose servers are functions from Request to Response.
 
-import { callerKey } from '../../../protocol/caller-budget.ts';
-import { monotonicMs } from '../../../protocol/clock.ts';
-import type { Principal } from '../../../protocol/principal.ts';
+import { monotonicMs } from '../../../common/clock.ts';
+import { callerKey } from '../../../protocol/callers/caller-budget.ts';
+import type { Principal } from '../../../protocol/callers/principal.ts';
 import type { BufferedBytes } from '../buffered-bytes.ts';
 import type { BodyError, ByteSink, HeaderList, HttpExchange } from '../exchange.ts';
 import type { HttpLimits } from '../limits.ts';

@@ -2,8 +2,8 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { callerKey } from '../../../protocol/caller-budget.ts';
-import { monotonicMs } from '../../../protocol/clock.ts';
+import { monotonicMs } from '../../../common/clock.ts';
+import { callerKey } from '../../../protocol/callers/caller-budget.ts';
 import type { BufferedBytes, HeldBytes } from '../buffered-bytes.ts';
 import type { BodyError, ByteSink, HeaderList, HttpExchange } from '../exchange.ts';
 import { type FairTurns, smallResponse } from '../fair-turns.ts';

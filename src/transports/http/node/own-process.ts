@@ -1,8 +1,8 @@
 // A process whose only purpose is to serve: signals drain the server, and the process exits with it.
 
 import { isatty } from 'node:tty';
+import type { Logger } from '../../../common/logger.ts';
 import type { SessionHost } from '../../../protocol/exchange.ts';
-import type { Logger } from '../../../protocol/logger.ts';
 import { signalExitCodes, watchProcess } from '../../process-watch.ts';
 
 /**

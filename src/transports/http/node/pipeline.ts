@@ -4,7 +4,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { callerKey } from '../../../protocol/caller-budget.ts';
+import { callerKey } from '../../../protocol/callers/caller-budget.ts';
 import type { BufferedBytes, HeldBytes } from '../buffered-bytes.ts';
 import { addressOf } from './request.ts';
 

@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Principal } from '../../../protocol/principal.ts';
+import type { Principal } from '../../../protocol/callers/principal.ts';
 import type { AdmittedRequest } from '../exchange.ts';
 
 const address = Symbol('address');

@@ -2,7 +2,7 @@
 
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { callerKey } from '../../../protocol/caller-budget.ts';
+import { callerKey } from '../../../protocol/callers/caller-budget.ts';
 import { WireError, wireErrors } from '../../../protocol/errors.ts';
 import type { Outlet, Principal, SessionChannel, SessionHost } from '../../../protocol/exchange.ts';
 import { parseMessage } from '../../../protocol/json-rpc.ts';

@@ -4,10 +4,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket, WebSocketServer } from 'ws';
-import { callerKey } from '../../../protocol/caller-budget.ts';
+import { callerKey } from '../../../protocol/callers/caller-budget.ts';
+import type { Principal } from '../../../protocol/callers/principal.ts';
 import { type WireError, wireErrors } from '../../../protocol/errors.ts';
 import type { Peer, SessionHost } from '../../../protocol/exchange.ts';
-import type { Principal } from '../../../protocol/principal.ts';
 import { loadWebSocketLibrary } from '../../websocket-library.ts';
 import type { Admission, Endpoint } from '../endpoint.ts';
 import { rejectUpgrade } from './reject-upgrade.ts';

@@ -1,11 +1,11 @@
 // Sessions in use: those with an open call, an open stream, or something in memory that could not be restored. All
 // others exist only as the id that their client holds.
 
-import { callerKey } from '../../../protocol/caller-budget.ts';
+import { SlotSet } from '../../../common/slot-set.ts';
+import { callerKey } from '../../../protocol/callers/caller-budget.ts';
 import { type WireError, wireErrors } from '../../../protocol/errors.ts';
 import type { Outlet, Peer, Principal, SessionChannel, SessionState } from '../../../protocol/exchange.ts';
 import type { EventLog } from '../../../protocol/ports.ts';
-import { SlotSet } from '../../../protocol/slot-set.ts';
 import type { EndpointState } from '../endpoint-state.ts';
 import type { AdmittedRequest } from '../exchange.ts';
 import type { Heartbeat } from '../streams/event-stream.ts';

@@ -1,6 +1,6 @@
 // Which sessions are known to be as they were when the store was last asked, so that a request need not ask it again.
 
-import { monotonicMs } from '../../../protocol/clock.ts';
+import { monotonicMs } from '../../../common/clock.ts';
 import type { Bus } from '../../../protocol/ports.ts';
 
 /** A session that was looked up in the store. */

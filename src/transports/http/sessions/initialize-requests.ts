@@ -1,7 +1,7 @@
 // `initialize` over HTTP: opens a session and sends its id, or negotiates a session whose id was reserved earlier.
 
+import { principalKey } from '../../../protocol/callers/principal.ts';
 import type { Outlet, SessionChannel, SessionHost } from '../../../protocol/exchange.ts';
-import { principalKey } from '../../../protocol/principal.ts';
 import { receive } from '../../receive.ts';
 import type { EndpointState } from '../endpoint-state.ts';
 import { HttpPeer } from '../exchange.ts';

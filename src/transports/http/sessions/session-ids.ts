@@ -1,10 +1,10 @@
 // Session ids as sealed tokens: what `initialize` negotiated is in the id that the client holds, so an idle session needs
 // no memory and every process with the key can serve it. An id is not a credential: it is bound to its principal.
 
-import { callerKey } from '../../../protocol/caller-budget.ts';
-import { monotonicMs } from '../../../protocol/clock.ts';
+import { monotonicMs } from '../../../common/clock.ts';
+import { callerKey } from '../../../protocol/callers/caller-budget.ts';
+import { MarkBudget } from '../../../protocol/callers/mark-budget.ts';
 import type { Peer, SessionFacts, SessionState } from '../../../protocol/exchange.ts';
-import { MarkBudget } from '../../../protocol/mark-budget.ts';
 import type { Capabilities, Implementation, Json } from '../../../protocol/model.ts';
 import type { Bus, ExpiringStore, Sealer } from '../../../protocol/ports.ts';
 import { newSessionKey } from '../../../protocol/session-key.ts';

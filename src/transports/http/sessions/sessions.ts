@@ -2,11 +2,11 @@
 // and serves POST and DELETE within it. What an id contains is in session-ids.ts, what a session has open while it is
 // used in active-sessions.ts, how one is opened in initialize-requests.ts.
 
+import { principalKey } from '../../../protocol/callers/principal.ts';
 import { type WireError, wireErrors } from '../../../protocol/errors.ts';
 import type { Principal, SessionFacts, SessionHost, SessionState } from '../../../protocol/exchange.ts';
 import type { Json } from '../../../protocol/model.ts';
 import type { ExpiringStore } from '../../../protocol/ports.ts';
-import { principalKey } from '../../../protocol/principal.ts';
 import { receive } from '../../receive.ts';
 import type { EndpointState } from '../endpoint-state.ts';
 import { type AdmittedRequest, type HttpExchange, HttpPeer, type HttpRequest } from '../exchange.ts';

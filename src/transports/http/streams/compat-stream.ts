@@ -1,8 +1,8 @@
 // An event stream in the form of an older, unofficial server: `connection` first, then `notification` and `progress`. It
 // belongs to a session and may be opened before `initialize`. Only used by profiles that configure it.
 
+import { principalKey } from '../../../protocol/callers/principal.ts';
 import type { Outlet, SessionHost } from '../../../protocol/exchange.ts';
-import { principalKey } from '../../../protocol/principal.ts';
 import type { EndpointState } from '../endpoint-state.ts';
 import { type HttpExchange, HttpPeer } from '../exchange.ts';
 import { acceptsOf, acceptsStream } from '../media.ts';

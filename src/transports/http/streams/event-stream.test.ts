@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { CallerBudget } from '../../../protocol/caller-budget.ts';
-import { silentLogger } from '../../../protocol/logger.ts';
+import { silentLogger } from '../../../common/logger.ts';
+import { CallerBudget } from '../../../protocol/callers/caller-budget.ts';
 import { BufferedBytes } from '../buffered-bytes.ts';
 import type { ByteSink } from '../exchange.ts';
 import { FairTurns } from '../fair-turns.ts';

@@ -1,10 +1,10 @@
 // Server-sent events: one connection that carries them, and the heartbeat that keeps idle ones alive. Streams that can be
 // resumed are in resumable-stream.ts.
 
-import { type CallerBudget, callerKey } from '../../../protocol/caller-budget.ts';
+import type { Logger } from '../../../common/logger.ts';
+import { type CallerBudget, callerKey } from '../../../protocol/callers/caller-budget.ts';
+import type { Principal } from '../../../protocol/callers/principal.ts';
 import { type WireError, wireErrors } from '../../../protocol/errors.ts';
-import type { Logger } from '../../../protocol/logger.ts';
-import type { Principal } from '../../../protocol/principal.ts';
 import type { BufferedBytes, HeldBytes } from '../buffered-bytes.ts';
 import type { AdmittedRequest, ByteSink, HeaderList, HttpExchange } from '../exchange.ts';
 import { type FairTurns, smallResponse } from '../fair-turns.ts';

@@ -1,0 +1,28 @@
+// Notifies a subscription of the changes of tasks.
+
+import type { Call } from '../../contract.ts';
+import type { TaskFollowers } from './task-followers.ts';
+import type { TaskReader } from './task-reader.ts';
+import { inTaskTurn } from './task-turns.ts';
+
+/** From the current state of the tasks on. Returns a function that ends it. */
+export function followTasks(
+  reader: Pick<TaskReader, 'read'>,
+  followers: Pick<TaskFollowers, 'subscribe' | 'unsubscribe'>,
+  call: Call,
+  ids: readonly string[],
+): () => void {
+  let isOpen = true;
+  for (const id of ids) {
+    (async () => inTaskTurn(call, () => (isOpen ? reader.read(id) : undefined)))().then(
+      (record) => {
+        if (isOpen && record !== undefined) followers.subscribe(record, call);
+      },
+      (error: unknown) => call.server.logger?.error('a task could not be followed', { task: id, error }),
+    );
+  }
+  return () => {
+    isOpen = false;
+    for (const id of ids) followers.unsubscribe(id, call);
+  };
+}
