@@ -37,8 +37,8 @@ describe.runIf(process.platform === 'linux').each(levels)('at level %s', (level)
   });
 
   test('without an input it is empty, and reading it does not wait', async () => {
-    const { stdout, exitCode } = await run('cat; cat /dev/stdin; echo end');
-    expect([stdout.toString(), exitCode]).toEqual(['end\n', 0]);
+    const { stdout, exitCode, stopped } = await run('cat; cat /dev/stdin; echo end');
+    expect([stdout.toString(), exitCode, stopped]).toEqual(['end\n', 0, null]);
   });
 
   test('much output arrives whole and in order, also through the name', async () => {

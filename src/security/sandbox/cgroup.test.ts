@@ -53,3 +53,15 @@ test('a group that cannot be limited is not created', async () => {
   await expect(home.create({ maxMemoryBytes: 1, maxProcesses: 1 } as never)).rejects.toThrow(/memory/);
   expect(readdirSync(join(root, 'pids'))).toEqual(['cgroup.procs']);
 });
+
+test('a group that a process with the number of this one left behind is not in the way', async () => {
+  for (const hierarchy of ['memory', 'pids']) {
+    directory(hierarchy, { 'cgroup.procs': '' });
+    for (let n = 0; n < 10; n++) directory(`${hierarchy}/mooring-${process.pid}-${n}`, {});
+  }
+  const mountinfo = mount('memory', 'cgroup', 'rw,memory') + mount('pids', 'cgroup', 'rw,pids');
+  const home = findControlGroups({ mountinfo, cgroup: '4:memory:/\n8:pids:/\n' })!;
+  // In a real hierarchy the group has the file that is missing here.
+  const created = home.create({ maxMemoryBytes: 1, maxProcesses: 1 } as never);
+  await expect(created).rejects.toThrow('The control group has no memory.limit_in_bytes');
+});

@@ -1,6 +1,7 @@
 // Control groups: the kernel accounts for a whole tree exactly, where the watchdog only measures at intervals. Used if
 // this process can create one (root, or a delegated subtree); supports version 2 and the older version 1.
 
+import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -132,20 +133,19 @@ function isUsable(directory: string, file: string, controllers: readonly string[
   }
 }
 
-let groupsMade = 0;
-
 /** Removes groups of servers that were killed; those in use cannot be removed. */
 export async function sweepControlGroups(home: ControlGroupHome): Promise<void> {
   for (const directory of home.directories) {
     for (const name of await readdir(directory)) {
-      const owner = /^mooring-(\d+)-\d+$/.exec(name)?.[1];
+      const owner = /^mooring-(\d+)-[\da-f]+$/.exec(name)?.[1];
       if (owner !== undefined && !existsSync(`/proc/${owner}`)) await rmdir(join(directory, name)).catch(() => {});
     }
   }
 }
 
+/** The name is random: a group may be left of an ended process, and the numbers of processes are used again. */
 async function makeGroup(homes: readonly string[]): Promise<string[]> {
-  const name = `mooring-${process.pid}-${++groupsMade}`;
+  const name = `mooring-${process.pid}-${randomBytes(6).toString('hex')}`;
   const directories = homes.map((home) => join(home, name));
   for (const directory of directories) await mkdir(directory);
   return directories;
