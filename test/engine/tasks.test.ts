@@ -444,6 +444,29 @@ test('a subscription to tasks is told of the current state and of each change', 
   expect((await late.next((each) => each.method === 'notifications/tasks')).params.status).toBe('completed');
 });
 
+test('a subscription to many tasks is told of all of them, without a warning of the platform', async () => {
+  const server = serverWith();
+  const slow = gate();
+  server.tool('work', { task: 'required', run: () => slow.passed });
+  const client = new TestClient(server);
+  const start = async () => (await client.stateless('tools/call', { name: 'work' }, extension)).result.taskId as string;
+  const taskIds = await Promise.all(Array.from({ length: 30 }, start));
+  const warnings: Error[] = [];
+  const warned = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', warned);
+  try {
+    void client.stateless('subscriptions/listen', { notifications: { taskIds } }, extension);
+    const acknowledged = await client.next((each) => each.method === 'notifications/subscriptions/acknowledged');
+    expect(acknowledged.params.notifications).toEqual({ taskIds });
+    slow.open('done');
+    const ended = () => client.received.filter((each) => each.params?.status === 'completed');
+    await expect.poll(() => new Set(ended().map((each) => each.params.taskId))).toEqual(new Set(taskIds));
+    expect(warnings).toEqual([]);
+  } finally {
+    process.off('warning', warned);
+  }
+});
+
 test('a lost connection cancels no task, and the caller finds it again', async () => {
   const server = serverWith();
   const slow = gate();

@@ -3,7 +3,7 @@
 import type { Call } from '../../contract.ts';
 import type { TaskFollowers } from './task-followers.ts';
 import type { TaskReader } from './task-reader.ts';
-import { inTaskTurn } from './task-turns.ts';
+import { inTaskTurns } from './task-turns.ts';
 
 /** From the current state of the tasks on. Returns a function that ends it. */
 export function followTasks(
@@ -13,14 +13,16 @@ export function followTasks(
   ids: readonly string[],
 ): () => void {
   let isOpen = true;
-  for (const id of ids) {
-    (async () => inTaskTurn(call, () => (isOpen ? reader.read(id) : undefined)))().then(
-      (record) => {
-        if (isOpen && record !== undefined) followers.subscribe(record, call);
-      },
-      (error: unknown) => call.server.logger?.error('a task could not be followed', { task: id, error }),
-    );
-  }
+  const follow = async (id: string): Promise<void> => {
+    try {
+      const record = isOpen ? await reader.read(id) : undefined;
+      if (isOpen && record !== undefined) followers.subscribe(record, call);
+    } catch (error) {
+      call.server.logger?.error('a task could not be followed', { task: id, error });
+    }
+  };
+  // Fails only if the call has ended.
+  inTaskTurns(call, ids, follow).catch(() => {});
   return () => {
     isOpen = false;
     for (const id of ids) followers.unsubscribe(id, call);

@@ -10,7 +10,7 @@ import type { SharedTasks } from '../shared-tasks.ts';
 import type { TaskRecord, TaskStore } from '../store/task-store.ts';
 import { ownerOf } from './declared-tasks.ts';
 import type { TaskFollowers } from './task-followers.ts';
-import { inTaskTurn } from './task-turns.ts';
+import { inTaskTurn, inTaskTurns } from './task-turns.ts';
 
 /** The part of a server's tasks that it uses. */
 interface ReadTasks {
@@ -74,7 +74,7 @@ export class TaskReader {
     // Only the ids are kept: the results of all these tasks together may not fit into memory.
     const isOwned = async (id: string): Promise<boolean> => (await this.owned(id, call.peer)) !== undefined;
     const distinct = [...new Set(ids)];
-    const accepted = await Promise.all(distinct.map((id) => inTaskTurn(call, () => isOwned(id))));
+    const accepted = await inTaskTurns(call, distinct, isOwned);
     return distinct.filter((_, n) => accepted[n]);
   }
 
