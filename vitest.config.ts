@@ -78,8 +78,8 @@ export default defineConfig({
     hookTimeout: 120_000,
     // The default of one second is too short on a busy machine.
     expect: { poll: { timeout: 20_000 } },
-    // For two processors: half of the time a file waits.
-    maxWorkers: 4,
+    // For two processors: more than half of the time a file waits.
+    maxWorkers: 5,
     sequence: { sequencer: Sequencer },
     globalSetup: './test/support/prepare.ts',
     reporters: ['default', './test/support/summary-reporter.ts'],

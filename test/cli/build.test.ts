@@ -81,7 +81,7 @@ test('a stack names the line of the source', () => {
     try { createServer({ name: 'a', version: '1' }).tool('', {}) } catch (error) { process.stdout.write(error.stack) }`;
   const args = ['--enable-source-maps', '--input-type=module', '-e', script];
   const stack = execFileSync(process.execPath, args, { encoding: 'utf8' });
-  const [, file = stack, line] = /\((?:file:\/\/)?\S*\/(src\/engine\/[\w-]+\.ts):(\d+):\d+\)/.exec(stack) ?? [];
+  const [, file = stack, line] = /\((?:file:\/\/)?\S*\/(src\/engine\/[\w/-]+\.ts):(\d+):\d+\)/.exec(stack) ?? [];
   expect(readFileSync(join(root, file), 'utf8').split('\n')[Number(line) - 1], file).toContain('throw');
 });
 

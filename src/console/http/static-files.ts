@@ -124,9 +124,9 @@ export class StaticFiles {
   }
 }
 
-/** This file is in `dist/chunks/` of an installation, or in `src/console/` of the repository. */
+/** This file is in `dist/chunks/` of an installation, or in `src/console/http/` of the repository. */
 function findFolder(): string | undefined {
   const here = import.meta.dirname;
-  const candidates = [join(here, 'console'), join(here, '../console'), join(here, '../../dist/console')];
+  const candidates = [join(here, 'console'), join(here, '../console'), join(here, '../../../dist/console')];
   return candidates.find((folder) => existsSync(join(folder, 'index.html')));
 }
