@@ -7,3 +7,11 @@ test.each([undefined, null, 8000])('connect(%j) says what a server can be', asyn
     message: expect.stringContaining('connect() needs a server: a URL, a command line such as "node server.mjs"'),
   });
 });
+
+test('a server of this process is connected to through inMemory', async () => {
+  const server = { tool: () => ({}), connect: () => ({}) };
+  await expect(connect(server as never)).rejects.toMatchObject({
+    code: 'configuration',
+    message: expect.stringContaining('connect(inMemory(server))'),
+  });
+});

@@ -59,6 +59,11 @@ export function toDestination(target: Target, options: ConnectOptions, limits: C
     );
   }
   if (isTransport(target)) return ofTransport(target, undefined, options);
+  if ('tool' in target) {
+    throw clientErrors.configuration(
+      'This is a server of the same process. Connect to it with connect(inMemory(server)); inMemory is exported by mooring/client',
+    );
+  }
   return ofEntry(target as ServerEntry, options, limits);
 }
 
@@ -91,11 +96,7 @@ function ofEntry(entry: ServerEntry, options: ConnectOptions, limits: ClientLimi
 
 function ofCommand(argv: readonly string[], options: ConnectOptions, limits: ClientLimits): Destination {
   const [program] = argv;
-  if (
-    program === undefined ||
-    program === '' ||
-    argv.some((quoteArgument) => typeof quoteArgument !== 'string' || quoteArgument.includes('\0'))
-  ) {
+  if (program === undefined || program === '' || argv.some((each) => typeof each !== 'string' || each.includes('\0'))) {
     throw clientErrors.configuration('A command is a list of arguments, the first of which is a program');
   }
   const commandLine = argv.map(quoteArgument).join(' ');
