@@ -178,13 +178,13 @@ export function describePeer(
       const abort = new AbortController();
       const from = peer.received.length;
       const onProgress = () => abort.abort(new Error('changed my mind'));
-      await expect(peer.callTool('test_slow', { ms: 400 }, { onProgress, signal: abort.signal })).rejects.toThrow();
+      await expect(peer.callTool('test_slow', { ms: 200 }, { onProgress, signal: abort.signal })).rejects.toThrow();
       const token = peer.received[from]?.params?.progressToken;
       expect(token).toBeDefined();
       // The answer to a later request says that the cancellation has been read, by another process too; only what follows it is too much.
       await peer.callTool('test_slow', { ms: 100 });
       const after = peer.received.length;
-      await peer.callTool('test_slow', { ms: 500 });
+      await peer.callTool('test_slow', { ms: 250 });
       const heard = peer.received.slice(after);
       expect(heard.filter(({ params }) => params?.progressToken === token)).toEqual([]);
       expect(heard.filter(({ result, error }) => result ?? error)).toHaveLength(1);
