@@ -34,7 +34,7 @@ export const sessions = {
       const heldAfter = await client.heldBytes();
       const rssAfter = client.rssMb;
       // The collection threw compiled code away as well; let it settle again before it counts.
-      await client.load('calculate', { connections: 64, ms: warmMs, sessions: many });
+      await client.load('calculate', { connections: 64, ms: warmMs * 2, sessions: many });
       const after = await client.load('calculate', { connections: 64, ms: ms * 2, sessions: many });
       return {
         revision: client.revision,

@@ -21,7 +21,8 @@ const facts = {
 const anonymous = { principal: undefined, address: '127.0.0.1' };
 
 function make(key = 'a key for this test, long enough', store = createMemoryExpiringStore()) {
-  return { ids: new SessionIds(createNodeSealer(key), store, defaultHttpLimits), store };
+  const sealer = createNodeSealer(key);
+  return { ids: new SessionIds(sealer, store, defaultHttpLimits), store, sealer };
 }
 
 test('an id restores what was negotiated, in every process with the key', () => {
@@ -115,8 +116,18 @@ test('more ids than are cached can be opened', () => {
   const { ids } = make();
   const first = ids.create(facts, '') as string;
   ids.open(first, '');
-  for (let n = 0; n < 20_000; n++) ids.open(ids.create({ ...facts, key: `k${n}` }, '') as string, '');
+  for (let n = 0; n < 40_000; n++) ids.open(ids.create({ ...facts, key: `k${n}` }, '') as string, '');
   expect((ids.open(first, '') as OpenedSession).key).toBe(facts.key);
+});
+
+test('of the 12,000 ids that are used in turn, each is opened once', () => {
+  const { ids, sealer } = make();
+  const open = vi.spyOn(sealer, 'open');
+  const created = Array.from({ length: 12_000 }, (_, n) => ids.create({ ...facts, key: `k${n}` }, '') as string);
+  for (let round = 0; round < 3; round++) {
+    for (const id of created) ids.open(id, '');
+  }
+  expect(open).toHaveBeenCalledTimes(12_000);
 });
 
 test('a token with another purpose or content is not a session id', () => {
