@@ -314,3 +314,13 @@ test('a request that its transport has classified is not classified again', () =
   channel.receive({ jsonrpc: '2.0', id: 3, method: 'ping' }, { outlet, header });
   expect(read).toContain('mcp-protocol-version');
 });
+
+test('a restriction adds no capability for lists that the server does not have', async () => {
+  const server = createServer({ name: 'restricted', version: '1.0.0' });
+  server.tool('add', { run: () => 'ok' });
+  server.restrict(() => true);
+  const clientInfo = { name: 'test', version: '1' };
+  const initialize = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
+  const { result } = await new TestClient(server).request('initialize', initialize);
+  expect(result?.['capabilities']).toEqual({ tools: { listChanged: true }, logging: {} });
+});

@@ -113,6 +113,8 @@ export class Catalog {
     this.#hides = true;
     this.#version++;
     for (const kind of Object.keys(this.#entries) as CatalogKind[]) {
+      // A list that changes is a capability of the server from then on, so an empty one does not change.
+      if (this.#entries[kind].size === 0) continue;
       for (const entry of this.#entries[kind].values()) {
         this.#applyRestrictions(kind, entry);
         // Added again, because its visibility is not the same any more.
