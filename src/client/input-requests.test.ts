@@ -95,7 +95,7 @@ test('roots are file URIs, and changes of them are announced', async () => {
   await vi.waitFor(() => expect(server.sent.at(-1)?.result).toEqual({ roots: [{ uri: 'file:///home' }] }), 20_000);
 });
 
-test('a question that the server withdraws is not answered', async () => {
+test('an input request that the server cancels is not answered', async () => {
   const server = new ScriptedServer('handshake');
   let aborted = false;
   const elicit: InputHandlers['elicit'] = (_request, { signal }) =>

@@ -125,7 +125,7 @@ export interface TaskEvent {
     | 'message'
     | 'input-requested'
     | 'input-answered'
-    | 'input-withdrawn'
+    | 'input-cancelled'
     | 'step-started'
     | 'step-finished'
     | 'extended'

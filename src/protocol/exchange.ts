@@ -182,7 +182,7 @@ export interface TaskChanged {
     readonly attempt: number;
     readonly createdAtMs: number;
     readonly endedAtMs?: number;
-    readonly inputs: readonly { readonly answeredAtMs?: number; readonly withdrawn?: true }[];
+    readonly inputs: readonly { readonly answeredAtMs?: number; readonly cancelled?: true }[];
     readonly outcome?:
       | { readonly type: 'result'; readonly isError: boolean }
       | { readonly type: 'error'; readonly data?: unknown }

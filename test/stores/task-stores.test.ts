@@ -295,7 +295,7 @@ describe.each(Object.entries(stores))('%s', (_name, open) => {
     expect(await store.claim('q', ['server'], leaseMs, 10)).toEqual([]);
   });
 
-  test('a suspended task is due once everything it asked for is answered or withdrawn', async () => {
+  test('a suspended task is due once everything it asked for is answered or cancelled', async () => {
     const store = await open();
     const { id } = await added(store);
     await store.claim('p', ['server'], leaseMs, 1);
@@ -305,10 +305,10 @@ describe.each(Object.entries(stores))('%s', (_name, open) => {
     await changed(store, id, { type: 'answer-input', key: 'a', response: { action: 'accept' } });
     await changed(store, id, { type: 'answer-input', key: 'a', response: 'too late' });
     expect(await store.claim('p', ['server'], leaseMs, 1)).toEqual([]);
-    await changed(store, id, { type: 'withdraw-inputs', keys: ['b'] });
+    await changed(store, id, { type: 'cancel-inputs', keys: ['b'] });
     const [claimed] = await store.claim('q', ['server'], leaseMs, 1);
     expect(claimed).toMatchObject({ id, phase: 'running', lease: { holder: 'q' } });
-    expect(claimed?.inputs).toMatchObject([{ key: 'a', response: { action: 'accept' } }, { withdrawn: true }]);
+    expect(claimed?.inputs).toMatchObject([{ key: 'a', response: { action: 'accept' } }, { cancelled: true }]);
   });
 
   test('an external task is claimed for polling without another attempt', async () => {
@@ -435,7 +435,7 @@ describe.each(Object.entries(stores))('%s', (_name, open) => {
     const change: fc.Arbitrary<TaskChange> = fc.oneof(
       names.map((key): TaskChange => ({ type: 'request-input', inputs: [input(key)] })),
       fc.record({ type: fc.constant('answer-input' as const), key: names, response: json }),
-      names.map((key): TaskChange => ({ type: 'withdraw-inputs', keys: [key] })),
+      names.map((key): TaskChange => ({ type: 'cancel-inputs', keys: [key] })),
       names.map((key): TaskChange => ({ type: 'start-step', key })),
       fc.record({ type: fc.constant('finish-step' as const), key: names, value: json }),
       fc.string().map((message): TaskChange => ({ type: 'set-message', message })),

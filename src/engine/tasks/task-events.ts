@@ -8,7 +8,7 @@ import type { TaskChange, TaskRecord } from './store/task-store.ts';
 export const eventTypes = {
   'request-input': 'input-requested',
   'answer-input': 'input-answered',
-  'withdraw-inputs': 'input-withdrawn',
+  'cancel-inputs': 'input-cancelled',
   'start-step': 'step-started',
   'finish-step': 'step-finished',
   'set-message': 'message',

@@ -85,14 +85,14 @@ export class HeldCall {
     return new Promise((resolve, reject) => {
       const settle = (): void => {
         this.#open.delete(key);
-        signal.removeEventListener('abort', withdrawn);
+        signal.removeEventListener('abort', cancelled);
       };
-      const withdrawn = (): void => {
+      const cancelled = (): void => {
         settle();
         reject(new InputFailure('failed', 'The server does not need this input any more'));
         this.#notify();
       };
-      signal.addEventListener('abort', withdrawn, { once: true });
+      signal.addEventListener('abort', cancelled, { once: true });
       this.#open.set(key, {
         request,
         resolve: (value) => {

@@ -94,17 +94,17 @@ function guardsOf(server: Server, policy: CompiledPolicy, options: ApplyOptions)
   const isKnown = (tool: string): boolean => server.isRegistered('tools', tool);
   const { buckets: store } = options;
   const shedding = policy.shedding && shedLoad(policy.shedding);
-  const layers: Middleware[] = [];
-  if (shedding !== undefined) layers.push(shedding.middleware);
+  const middleware: Middleware[] = [];
+  if (shedding !== undefined) middleware.push(shedding.middleware);
   if (policy.rate.length > 0)
-    layers.push(rateLimit(policy.rate, { isKnown, ...(store === undefined ? {} : { store }) }));
-  if (policy.scopes.length > 0) layers.push(requireScopes(policy.scopes, options));
-  if ((policy.source.arguments ?? []).length > 0) layers.push(checkArguments(policy));
-  if (policy.calls.length > 0) layers.push(limitCalls(policy.calls));
-  for (const rule of policy.concurrency) layers.push(limitConcurrency(rule, { isKnown }));
+    middleware.push(rateLimit(policy.rate, { isKnown, ...(store === undefined ? {} : { store }) }));
+  if (policy.scopes.length > 0) middleware.push(requireScopes(policy.scopes, options));
+  if ((policy.source.arguments ?? []).length > 0) middleware.push(checkArguments(policy));
+  if (policy.calls.length > 0) middleware.push(limitCalls(policy.calls));
+  for (const rule of policy.concurrency) middleware.push(limitConcurrency(rule, { isKnown }));
   return {
-    run: compose(layers),
-    maySee: (uri, principal) => layers.every((layer) => layer.maySee?.(uri, principal) !== false),
+    run: compose(middleware),
+    maySee: (uri, principal) => middleware.every((each) => each.maySee?.(uri, principal) !== false),
     close: () => shedding?.close(),
   };
 }

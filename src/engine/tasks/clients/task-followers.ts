@@ -205,7 +205,7 @@ export class TaskFollowers {
     const before = followed.record;
     followed.record = record;
     if (isVisible(before, record)) this.#notify(followed);
-    if (record.phase === 'ended') this.#withdraw(followed);
+    if (record.phase === 'ended') this.#cancelUnneeded(followed);
     else this.deliver(record.id);
     for (const onChange of [...followed.waiting.values()]) onChange(record);
     if (record.phase !== 'ended') return;
@@ -242,7 +242,7 @@ export class TaskFollowers {
     const followed = this.#tasks.get(id);
     if (followed === undefined || followed.record.phase === 'ended') return;
     const { record, sent } = followed;
-    this.#withdraw(followed);
+    this.#cancelUnneeded(followed);
     this.shared?.setReach(
       id,
       routesOf(followed).some((route) => route.isLive && acceptsAll(route, record)),
@@ -271,7 +271,7 @@ export class TaskFollowers {
   }
 
   /** Cancels requests whose input is no longer needed. */
-  #withdraw({ record, sent }: FollowedTask): void {
+  #cancelUnneeded({ record, sent }: FollowedTask): void {
     for (const [key, { ids }] of sent) {
       const input = record.inputs.find((each) => each.key === key);
       if (input !== undefined && isOpen(input)) continue;

@@ -74,7 +74,7 @@ export class TaskInputRequester implements InputRequester {
     const forUsers = unanswered.filter(([, request]) => !this.#isForModel(request));
     const supported = supportedRequests(this.#call, forUsers);
     const wanted = keyed.filter((each) => !forUsers.includes(each) || supported[forUsers.indexOf(each)] === true);
-    const isOver = unanswered.every(([key]) => this.#find(key)?.withdrawn === true);
+    const isOver = unanswered.every(([key]) => this.#find(key)?.cancelled === true);
     if (signal?.aborted === true && !isOver) throw cancelledInput();
     await this.#request(wanted);
     return Promise.all(keyed.map((each) => (wanted.includes(each) ? this.#response(...each, signal) : undefined)));
@@ -138,7 +138,7 @@ export class TaskInputRequester implements InputRequester {
   #answered(key: string, signal: AbortSignal | undefined): Promise<TaskInput> {
     const input = this.#find(key) as TaskInput;
     if (input.answeredAtMs !== undefined) return Promise.resolve(input);
-    if (input.withdrawn === true) return Promise.reject(withdrawnError(input));
+    if (input.cancelled === true) return Promise.reject(cancelledError(input));
     if (this.#waiting.has(key)) {
       return Promise.reject(
         new InputRequestError('not-allowed-here', `Two input requests have the key ${JSON.stringify(key)}`),
@@ -146,9 +146,9 @@ export class TaskInputRequester implements InputRequester {
     }
     const remainingMs = input.requestedAtMs + this.#call.server.limits.inputTimeoutMs - Date.now();
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#withdraw({ keys: [key] }), Math.max(0, remainingMs));
+      const timer = setTimeout(() => this.#cancel({ keys: [key] }), Math.max(0, remainingMs));
       (timer as { unref?: () => void }).unref?.();
-      const cancel = (): void => this.#withdraw({ keys: [key], cancelled: true });
+      const cancel = (): void => this.#cancel({ keys: [key], byHandler: true });
       signal?.addEventListener('abort', cancel, { once: true });
       const unlisten = (): void => signal?.removeEventListener('abort', cancel);
       this.#waiting.set(key, { resolve, reject, timer, unlisten });
@@ -158,8 +158,8 @@ export class TaskInputRequester implements InputRequester {
   }
 
   /** The deadline of an input request has passed, or its response is not needed any more. */
-  #withdraw(which: { readonly keys: readonly string[]; readonly cancelled?: true }): void {
-    this.#task.change([{ type: 'withdraw-inputs', ...which }]).catch(() => {
+  #cancel(which: { readonly keys: readonly string[]; readonly byHandler?: true }): void {
+    this.#task.change([{ type: 'cancel-inputs', ...which }]).catch(() => {
       // This process no longer holds the task, so its handler's signal is aborted.
     });
   }
@@ -170,7 +170,7 @@ export class TaskInputRequester implements InputRequester {
       const input = record.inputs.find((each) => each.key === key);
       if (input === undefined || isOpen(input)) continue;
       this.#take(key);
-      if (input.withdrawn === true) waiting.reject(withdrawnError(input));
+      if (input.cancelled === true) waiting.reject(cancelledError(input));
       else waiting.resolve(input);
     }
   }
@@ -271,8 +271,8 @@ export class TaskInputRequester implements InputRequester {
 }
 
 /** By the record, so that every run of the handler sees the same. */
-function withdrawnError({ cancelled }: TaskInput): InputRequestError {
-  if (cancelled === true) return cancelledInput();
+function cancelledError({ byHandler }: TaskInput): InputRequestError {
+  if (byHandler === true) return cancelledInput();
   return new InputRequestError('timeout', 'The client did not respond in time');
 }
 

@@ -35,14 +35,14 @@ function applyChange(record: TaskRecord, change: TaskChange, nowMs: number): Tas
         },
         nowMs,
       );
-    case 'withdraw-inputs': {
-      const { keys, cancelled } = change;
-      const withdrawn = { withdrawn: true as const, ...(cancelled && { cancelled }) };
+    case 'cancel-inputs': {
+      const { keys, byHandler } = change;
+      const cancelled = { cancelled: true as const, ...(byHandler && { byHandler }) };
       return wakeIfAnswered(
         {
           ...record,
           inputs: record.inputs.map((input) =>
-            keys.includes(input.key) && isOpen(input) ? { ...input, ...withdrawn } : input,
+            keys.includes(input.key) && isOpen(input) ? { ...input, ...cancelled } : input,
           ),
         },
         nowMs,
@@ -77,7 +77,7 @@ function applyChange(record: TaskRecord, change: TaskChange, nowMs: number): Tas
     case 'end': {
       const { lease: _lease, dueAtMs: _due, ...rest } = record;
       const { outcome, expiresAtMs, summary = summaryOf(outcome) } = change;
-      const inputs = record.inputs.map((input) => (isOpen(input) ? { ...input, withdrawn: true as const } : input));
+      const inputs = record.inputs.map((input) => (isOpen(input) ? { ...input, cancelled: true as const } : input));
       const end = { phase: 'ended', fence: record.fence + 1, endedAtMs: nowMs, expiresAtMs } as const;
       return { ...rest, ...end, inputs, outcome, summary };
     }
@@ -114,7 +114,7 @@ export function callerOfTask({ context: { principal, sessionKey } }: TaskRecord)
 
 /** Whether an input request waits for its response. */
 export function isOpen(input: TaskInput): boolean {
-  return input.answeredAtMs === undefined && input.withdrawn === undefined;
+  return input.answeredAtMs === undefined && input.cancelled === undefined;
 }
 
 /** A suspended task runs again as soon as nothing is open. */

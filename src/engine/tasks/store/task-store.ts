@@ -32,9 +32,9 @@ export interface TaskInput {
   readonly decoded?: true;
   readonly answeredAtMs?: number;
   /** No longer needed: the task or the request was cancelled, or the deadline of the request has passed. */
-  readonly withdrawn?: true;
-  /** The handler cancelled it: one that runs again sees the same. */
   readonly cancelled?: true;
+  /** The handler cancelled it: one that runs again sees the same. */
+  readonly byHandler?: true;
 }
 
 export interface TaskStep {
@@ -116,7 +116,7 @@ export type TaskChange =
   | { readonly type: 'request-input'; readonly inputs: readonly TaskInput[] }
   | { readonly type: 'answer-input'; readonly key: string; readonly response: Json }
   /** `cancelled`: by the handler. */
-  | { readonly type: 'withdraw-inputs'; readonly keys: readonly string[]; readonly cancelled?: true }
+  | { readonly type: 'cancel-inputs'; readonly keys: readonly string[]; readonly byHandler?: true }
   | { readonly type: 'start-step'; readonly key: string }
   | { readonly type: 'finish-step'; readonly key: string; readonly value: Json }
   | { readonly type: 'set-message'; readonly message: string }

@@ -63,7 +63,7 @@ const head = (name: string, type: string, help: string): string[] => [
 ];
 
 const isOpen = (input: TaskChanged['task']['inputs'][number]): boolean =>
-  input.answeredAtMs === undefined && input.withdrawn === undefined;
+  input.answeredAtMs === undefined && input.cancelled === undefined;
 
 /** The process that ran it ended, and its handler must not run twice. */
 function isInterrupted(outcome: TaskChanged['task']['outcome']): boolean {
