@@ -491,6 +491,7 @@ describe('static tokens', () => {
     expect(() => readTokenFile(missing)).toThrow(
       `${missing} cannot be read: there is no such file. Create it with: mooring token add NAME --file ${missing}`,
     );
+    expect(() => readTokenFile(directory)).toThrow(`${directory} cannot be read: it is not a regular file`);
     rmSync(directory, { recursive: true });
   });
 

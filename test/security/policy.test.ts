@@ -417,6 +417,11 @@ describe('a policy file', () => {
     await expect(loadPolicy(write(text))).rejects.toThrow(PolicyError);
   });
 
+  test('with values that are nested too deeply says so', async () => {
+    const deep = write(`version: 1\nrules: ${'['.repeat(20_000)}${']'.repeat(20_000)}`);
+    await expect(loadPolicy(deep)).rejects.toThrow(`${deep} cannot be parsed: its values are nested too deeply`);
+  });
+
   test('that others may write to is rejected', async () => {
     const path = write('version: 1', 'loose.yaml');
     chmodSync(path, 0o666);

@@ -3,6 +3,7 @@
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
+import { reasonText } from '../../common/errno-text.ts';
 import { parseJson } from '../../common/parse-json.ts';
 import { insufficientScope, invalidToken, missingToken, readBearer } from './bearer.ts';
 import { hasScopes, type ScopeHierarchy, withImplied } from './claims.ts';
@@ -115,7 +116,7 @@ function expiryOf({ id, expires }: TokenEntry): number {
 export function readTokenFile(path: string): TokenEntry[] {
   const { mode } = statTokenFile(path);
   if ((mode & 0o022) !== 0) throw new Error(`${path} can be written by other users; run: chmod go-w ${path}`);
-  const content = parseJson(readFileSync(path, 'utf8')) as { readonly tokens?: unknown } | null | undefined;
+  const content = parseJson(textOf(path)) as { readonly tokens?: unknown } | null | undefined;
   const tokens = content?.tokens;
   const isValid =
     Array.isArray(tokens) && tokens.every((each) => typeof each?.id === 'string' && typeof each.hash === 'string');
@@ -128,8 +129,20 @@ export function readTokenFile(path: string): TokenEntry[] {
 
 function statTokenFile(path: string): { readonly mode: number } {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found !== undefined) return found;
-  throw new Error(
-    `${path} cannot be read: there is no such file. Create it with: mooring token add NAME --file ${path}`,
-  );
+  if (found === undefined) {
+    throw new Error(
+      `${path} cannot be read: there is no such file. Create it with: mooring token add NAME --file ${path}`,
+    );
+  }
+  // A pipe would be waited for without end.
+  if (!found.isFile()) throw new Error(`${path} cannot be read: it is not a regular file`);
+  return found;
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new Error(`${path} cannot be read: ${reasonText(error, 'file')}`, { cause: error });
+  }
 }

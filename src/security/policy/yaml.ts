@@ -5,6 +5,7 @@ export async function parseYaml(text: string): Promise<unknown> {
   const { parseDocument } = await import('yaml');
   const document = parseDocument(text, { version: '1.2', schema: 'core', uniqueKeys: true, prettyErrors: true });
   const [problem] = [...document.errors, ...document.warnings];
+  if (problem?.code === 'RESOURCE_EXHAUSTION') throw new Error('its values are nested too deeply', { cause: problem });
   if (problem !== undefined) throw problem;
   return document.toJS({ maxAliasCount: 0 });
 }
