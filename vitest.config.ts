@@ -15,7 +15,7 @@ const library = [
   'test/e2e/{framework-auth,https,node-handler,stream-socket,websocket}.test.ts',
   'test/e2e/http-{access,crosstalk,fetch,mounts,resumption,sessions,slow-store,sse,standalone}.test.ts',
   'test/engine/{apps,cancelled-input,failures,input-required,long-lists,mount,observer-events,redirected-calls}.test.ts',
-  'test/engine/{registration,relayed-entries,rules,server,task-recovery,tasks}.test.ts',
+  'test/engine/{registration,relayed-entries,rules,server,skills,task-recovery,tasks}.test.ts',
   'test/fuzz/oracle.test.ts',
   'test/gateway/{attached,attribution,cache-hints,call-names,cancelled-input,docs,extensions,held-calls-replicas,held-calls}.test.ts',
   'test/gateway/{clean-texts,client-files,entry-files,hostile,losses,matrix,outside-calls,read-files,reload,removed-views,results,search,straight,time-limits,url-elicitation}.test.ts',

@@ -16,6 +16,7 @@ export type {
   Registration,
   ResourceDefinition,
   ResourceTemplateDefinition,
+  SkillDefinition,
   StructuredToolDefinition,
   ToolDefinition,
   ToolReturn,
@@ -69,6 +70,7 @@ export type { Channel, Host, Outlet, Peer, Principal } from './protocol/exchange
 export type * from './protocol/model.ts';
 export type { SealKey } from './protocol/ports.ts';
 export type { Rules } from './protocol/rules.ts';
+export type { Skill, SkillFile, SkillFrontmatter } from './protocol/skills.ts';
 export { SchemaError, type SchemaInput } from './schema/index.ts';
 export { type FetchHandler, type FetchInfo, toFetch } from './transports/fetch.ts';
 export type { HttpExchange, HttpRequest } from './transports/http/exchange.ts';

@@ -194,7 +194,7 @@ export interface CallServer {
   catalogOf(caller: Caller): Catalog;
   /** Undefined unless callers have catalogs of their own. */
   readonly callerCatalogs: CallerCatalogs | undefined;
-  readonly lists: Pick<ListCache, 'page' | 'encode'>;
+  readonly lists: Pick<ListCache, 'page' | 'pageOf' | 'hintFor' | 'encode'>;
   readonly changes: Pick<Changes, 'add' | 'remove'>;
   /** Undefined unless resources are followed elsewhere. */
   readonly follower: ResourceFollower | undefined;

@@ -1,4 +1,4 @@
-// What a user registers on a server: tools, resources, templates, prompts. The types are generic here; in catalog.ts and
+// What a user registers on a server: tools, resources, templates, prompts, skills. The types are generic here; in catalog.ts and
 // below, an entry is plain functions over unknown.
 
 import type { Awaitable } from '../common/awaitable.ts';
@@ -20,6 +20,7 @@ import type {
   ToolAnnotations,
   ToolResult,
 } from '../protocol/model.ts';
+import type { Skill } from '../protocol/skills.ts';
 import type { InferOutput, Issue, SchemaInput } from '../schema/index.ts';
 import type { Context } from './context.ts';
 import type { InputRequired } from './input-requests/input-required.ts';
@@ -201,6 +202,14 @@ export interface PromptDefinition<A extends PromptArguments = PromptArguments> e
   readonly args?: A;
   /** Returns the messages. It does not run if a required argument is missing. */
   readonly get: (args: PromptValues<A>, ctx: Context) => Awaitable<PromptReturn | InputRequired>;
+}
+
+/** A skill, as clients see it. Its files are resources, which are registered separately. */
+export interface SkillDefinition extends Skill {
+  /** Whether a principal may see it. Default: everyone who may read its `SKILL.md`. */
+  readonly visible?: (principal: Principal | undefined) => boolean;
+  /** False: it is not in the list, and clients find it by its URI. Default: true. */
+  readonly listed?: boolean;
 }
 
 /** Returned by every method that registers something. */

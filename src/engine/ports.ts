@@ -190,13 +190,16 @@ export interface ResourceFollower {
 }
 
 /** The lists a server has. */
-export type CatalogKind = 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
+export type CatalogKind = 'tools' | 'resources' | 'resourceTemplates' | 'prompts' | 'skills';
+
+/** What can be hidden: a skill is hidden with its `SKILL.md`, which is a resource. */
+export type RestrictedKind = Exclude<CatalogKind, 'skills'>;
 
 /**
  * Decides who may see and use what, in addition to `visible` of a definition. `key` is the name, URI or URI template. For a
  * caller, what is hidden does not exist.
  */
-export type Visibility = (kind: CatalogKind, key: string, principal: Principal | undefined) => boolean;
+export type Visibility = (kind: RestrictedKind, key: string, principal: Principal | undefined) => boolean;
 
 /** Something that can be installed on a server with `use`. */
 export interface Pack<Host> {

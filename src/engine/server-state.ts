@@ -18,7 +18,7 @@ import { Catalog } from './catalog/catalog.ts';
 import type { CatalogKind, EntryKinds, OwnedEntries } from './catalog/catalog-entry.ts';
 import { ListCache } from './catalog/lists.ts';
 import { type AudienceTest, audienceKeys, audienceTest, type ChangeAudience } from './changes/audience.ts';
-import { type AnnouncedChange, Changes, type ListKind } from './changes/changes.ts';
+import { type AnnouncedChange, Changes, type ListKind, listKinds, notifiedList } from './changes/changes.ts';
 import { type ChangeSource, SharedChanges } from './changes/shared-changes.ts';
 import type { Context } from './context.ts';
 import type { Call, CallServer, Feature } from './contract.ts';
@@ -112,7 +112,7 @@ export class ServerState implements CallServer {
   readonly #options: ServerStateOptions;
   #capabilities: Capabilities | undefined;
   /** Kinds that have had an entry: a client that was told of a capability is notified when the last entry goes, too. */
-  readonly #registered = new Set<'tools' | 'resources' | 'prompts'>();
+  readonly #registered = new Set<CatalogKind>();
 
   constructor(options: ServerStateOptions) {
     this.#options = options;
@@ -254,7 +254,9 @@ export class ServerState implements CallServer {
 
   forgetList(kind: ListKind): void {
     this.lists.forget(kind);
-    if (kind === 'resources') this.lists.forget('resourceTemplates');
+    if (kind !== 'resources') return;
+    this.lists.forget('resourceTemplates');
+    this.lists.forget('skills');
   }
 
   mountAllows(path: readonly string[], uri: string): AudienceTest {
@@ -274,7 +276,7 @@ export class ServerState implements CallServer {
     const { ttlMs, cacheScope } = this.listCache;
     if (hint.ttlMs === ttlMs && hint.cacheScope === cacheScope) return;
     this.listCache = hint;
-    for (const kind of ['tools', 'resources', 'resourceTemplates', 'prompts'] as const) this.lists.forget(kind);
+    for (const kind of listKinds) this.forgetList(kind);
   }
 
   /** Adds a method of the user; returns a function that removes it. */
@@ -309,6 +311,7 @@ export class ServerState implements CallServer {
       if (this.#registered.has('tools')) derived['tools'] = { listChanged: true };
       if (this.#registered.has('resources')) derived['resources'] = { subscribe: true, listChanged: true };
       if (this.#registered.has('prompts')) derived['prompts'] = { listChanged: true };
+      if (this.#registered.has('skills')) derived['skills'] = { directoryRead: true };
       if (this.catalog.hasTasks) derived['tasks'] = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
       if (this.#completes()) derived['completions'] = {};
       if (logging) derived['logging'] = {};
@@ -326,8 +329,8 @@ export class ServerState implements CallServer {
   }
 
   #changed(kind: CatalogKind): void {
-    const list = kind === 'resourceTemplates' ? 'resources' : kind;
-    this.#registered.add(list);
+    const list = notifiedList(kind);
+    this.#registered.add(list).add(kind);
     this.#offerTasks(this.catalog);
     this.#capabilities = undefined;
     this.lists.forget(kind);

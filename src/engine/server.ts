@@ -1,6 +1,5 @@
 // The public class of a server: users register tools, resources and prompts on it, and transports connect to it.
 
-import { createConsoleLogger } from '../common/console-logger.ts';
 import type { Logger } from '../common/logger.ts';
 import { WireError, wireErrors } from '../protocol/errors.ts';
 import type {
@@ -48,13 +47,13 @@ import type {
   Registration,
   ResourceDefinition,
   ResourceTemplateDefinition,
+  SkillDefinition,
   StructuredToolDefinition,
   ToolDefinition,
 } from './definitions.ts';
-import { createMemoryExpiringStore } from './expiring-store.ts';
 import { addFeatures, loadCallTool } from './features/index.ts';
 import { lazySealer } from './lazy-sealer.ts';
-import { type Limits, resolveServerLimits } from './limits.ts';
+import type { Limits } from './limits.ts';
 import type {
   Bus,
   Caller,
@@ -69,6 +68,7 @@ import type {
 } from './ports.ts';
 import { checkServerOptions, type ServerOptions } from './server-options.ts';
 import { ServerState } from './server-state.ts';
+import { stateOptions } from './state-options.ts';
 import { TaskApi } from './tasks/task-api.ts';
 
 export type { ServerOptions } from './server-options.ts';
@@ -90,29 +90,16 @@ export class Server implements SessionHost {
   #tasks: TaskApi | undefined;
 
   constructor(options: ServerOptions) {
-    const { instructions, capabilities, extensions, cache, sealer, store, bus, logger } = options;
-    const { key, previousKeys = [] } = options;
-    const { name, version, title, description, websiteUrl, icons } = options;
     checkServerOptions(options);
+    const { name, key, previousKeys = [], sealer } = options;
     if (key !== undefined) this.#sealing = { key, previousKeys, boundTo: name };
     this.#ownsSealer = sealer === undefined;
-    this.#state = new ServerState({
-      identity: { name, version, title, description, websiteUrl, icons },
-      rules: options.rules ?? {},
-      limits: resolveServerLimits(options.limits),
-      instructions,
-      capabilities,
-      extensions,
-      logging: options.logging ?? true,
-      listCache: cache ?? { ttlMs: 0, cacheScope: 'private' },
-      sealer: sealer ?? lazySealer(() => this.sealing as Sealing),
-      hasKey: key !== undefined || sealer !== undefined,
-      store: store ?? createMemoryExpiringStore(),
-      bus,
-      logger: logger === false ? undefined : (logger ?? createConsoleLogger()),
-      masksErrors: options.errors === 'masked',
-      tasks: options.tasks ?? {},
-    });
+    this.#state = new ServerState(
+      stateOptions(
+        options,
+        lazySealer(() => this.sealing as Sealing),
+      ),
+    );
     this.#state.runAgain = (message, peer, codec, session, prepare) => {
       const call = createDetachedCall(this.#state, peer, codec, session, message);
       prepare(call);
@@ -169,6 +156,11 @@ export class Server implements SessionHost {
   prompt<A extends PromptArguments = PromptArguments>(name: string, definition: PromptDefinition<A>): Registration {
     const remove = this.#state.catalog.addPrompt(name, definition as unknown as PromptDefinition);
     return this.#registered('prompt', name, definition, remove);
+  }
+
+  /** Registers a skill (Agent Skills). Its files are resources, registered with `resource` or by the pack `skills`. */
+  skill(definition: SkillDefinition): Registration {
+    return this.#registered('skill', definition.uri, definition, this.#state.catalog.addSkill(definition));
   }
 
   #registered(kind: RegisteredKind, name: string, definition: object, remove: () => void): Registration {

@@ -99,6 +99,8 @@ export const wireErrors = {
   invalidMeta: (why: string) => new WireError('invalidEnvelope', `Invalid params: ${why}`),
   unknownTool: (name: string) => new WireError('unknownTool', `Unknown tool: ${clip(name)}`),
   unknownPrompt: (name: string) => new WireError('invalidParams', `Unknown prompt: ${clip(name)}`),
+  unknownSkill: (uri: string) => new WireError('invalidParams', `Unknown skill: ${clip(uri)}`),
+  notAFolder: (uri: string) => new WireError('invalidParams', `Not a folder of a skill: ${clip(uri)}`),
   missingArgument: (prompt: string, name: string) =>
     new WireError('invalidParams', `Missing required argument ${JSON.stringify(name)} of prompt ${clip(prompt)}`),
   invalidArguments: (tool: string, why: string) =>

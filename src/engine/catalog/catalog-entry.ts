@@ -3,6 +3,7 @@
 import type { Principal } from '../../protocol/exchange.ts';
 import type { Prompt, Resource, ResourceTemplate, Tool } from '../../protocol/model.ts';
 import type { HeaderParam } from '../../protocol/revisions/index.ts';
+import type { Skill } from '../../protocol/skills.ts';
 import type { CompiledSchema } from '../../schema/index.ts';
 import type {
   PromptDefinition,
@@ -53,6 +54,8 @@ export interface PromptEntry extends CatalogEntry<Prompt> {
   readonly definition: PromptDefinition;
 }
 
+export type SkillEntry = CatalogEntry<Skill>;
+
 /** Whether a principal may see and use an item. */
 export function isVisible(entry: CatalogEntry<unknown>, principal: Principal | undefined): boolean {
   return entry.visible === undefined || entry.visible(principal);
@@ -64,6 +67,7 @@ export interface EntryKinds {
   readonly resources: ResourceEntry;
   readonly resourceTemplates: TemplateEntry;
   readonly prompts: PromptEntry;
+  readonly skills: SkillEntry;
 }
 
 /** All entries of one owner. */

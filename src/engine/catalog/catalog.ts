@@ -1,4 +1,4 @@
-// The tools, resources, templates and prompts of a server. Holds what is registered in order, and reports when a list
+// The tools, resources, templates, prompts and skills of a server. Holds what is registered in order, and reports when a list
 // changes. It does not know the caller; features/ do.
 
 import type { Principal } from '../../protocol/exchange.ts';
@@ -7,9 +7,10 @@ import type {
   PromptDefinition,
   ResourceDefinition,
   ResourceTemplateDefinition,
+  SkillDefinition,
   ToolDefinition,
 } from '../definitions.ts';
-import type { Visibility } from '../ports.ts';
+import type { RestrictedKind, Visibility } from '../ports.ts';
 import {
   type CatalogEntry,
   type CatalogKind,
@@ -18,10 +19,11 @@ import {
   type OwnedEntries,
   type PromptEntry,
   type ResourceEntry,
+  type SkillEntry,
   type TemplateEntry,
   type ToolEntry,
 } from './catalog-entry.ts';
-import { promptEntry, resourceEntry, templateEntry, toolEntry } from './new-entries.ts';
+import { promptEntry, resourceEntry, skillEntry, templateEntry, toolEntry } from './new-entries.ts';
 
 type VisibleTo = (principal: Principal | undefined) => boolean;
 
@@ -42,6 +44,7 @@ export class Catalog {
     resources: new Map(),
     resourceTemplates: new Map(),
     prompts: new Map(),
+    skills: new Map(),
   };
   readonly #changed: (kind: CatalogKind) => void;
   readonly #followers = new Set<CatalogFollower>();
@@ -91,6 +94,9 @@ export class Catalog {
   get prompts(): ReadonlyMap<string, PromptEntry> {
     return this.#entries.prompts;
   }
+  get skills(): ReadonlyMap<string, SkillEntry> {
+    return this.#entries.skills;
+  }
 
   /** Whether lists may differ between callers. */
   get hides(): boolean {
@@ -126,7 +132,7 @@ export class Catalog {
   }
 
   /** Whether restrictions allow a key, which need not be registered. */
-  allows(kind: CatalogKind, key: string, principal: Principal | undefined): boolean {
+  allows(kind: RestrictedKind, key: string, principal: Principal | undefined): boolean {
     for (const visibility of this.#restrictions) if (!visibility(kind, key, principal)) return false;
     return true;
   }
@@ -145,7 +151,9 @@ export class Catalog {
     const own = this.#ownVisibility.get(entry);
     if (own === undefined && this.#restrictions.length === 0) return;
     this.#hides = true;
-    const guarded: VisibleTo = (principal) => own?.(principal) !== false && this.allows(kind, entry.key, principal);
+    const restricted = kind === 'skills' ? 'resources' : kind;
+    const guarded: VisibleTo = (principal) =>
+      own?.(principal) !== false && this.allows(restricted, entry.key, principal);
     (entry as { visible: VisibleTo | undefined }).visible = this.#restrictions.length === 0 ? own : guarded;
   }
 
@@ -191,6 +199,10 @@ export class Catalog {
 
   addPrompt(name: string, definition: PromptDefinition): () => void {
     return this.add('prompts', promptEntry(name, definition));
+  }
+
+  addSkill(definition: SkillDefinition): () => void {
+    return this.add('skills', skillEntry(definition));
   }
 
   /**
@@ -294,4 +306,5 @@ const kindNames: Readonly<Record<CatalogKind, string>> = {
   resources: 'Resource',
   resourceTemplates: 'Resource template',
   prompts: 'Prompt',
+  skills: 'Skill',
 };

@@ -3,16 +3,18 @@
 import { type Ability, abilities } from '../../protocol/abilities.ts';
 import type { Tool } from '../../protocol/model.ts';
 import { type HeaderParam, headerParams } from '../../protocol/revisions/index.ts';
+import { type Skill, skillProblem } from '../../protocol/skills.ts';
 import { compileSchema, isStandardSchema, type SchemaInput } from '../../schema/index.ts';
 import type {
   PromptDefinition,
   ResourceDefinition,
   ResourceTemplateDefinition,
+  SkillDefinition,
   ToolDefinition,
 } from '../definitions.ts';
 import { resolveTaskOptions } from '../tasks/task-options.ts';
 import { metaWithUi } from './apps.ts';
-import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './catalog-entry.ts';
+import type { PromptEntry, ResourceEntry, SkillEntry, TemplateEntry, ToolEntry } from './catalog-entry.ts';
 import { UriTemplate } from './uri-template.ts';
 
 const noArguments = { type: 'object', additionalProperties: false } as const;
@@ -102,6 +104,13 @@ export function promptEntry(name: string, definition: PromptDefinition): PromptE
   const listed = described.length === 0 ? undefined : described;
   const item = clean({ name, title, description, icons, arguments: listed, _meta });
   return { key: name, visible, definition, describe: () => item };
+}
+
+export function skillEntry({ visible, listed, ...rest }: SkillDefinition): SkillEntry {
+  const skill = rest as Skill;
+  const problem = skillProblem(skill);
+  if (problem !== undefined) throw new TypeError(`Skill ${JSON.stringify(skill.uri)}: ${problem}`);
+  return { key: skill.uri, visible, listed, describe: () => skill };
 }
 
 /** Removes undefined members, so that an item has exactly the given fields. */

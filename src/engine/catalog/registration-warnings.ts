@@ -6,6 +6,7 @@ import type {
   PromptDefinition,
   ResourceDefinition,
   ResourceTemplateDefinition,
+  SkillDefinition,
   ToolDefinition,
 } from '../definitions.ts';
 import type { ToolEntry } from './catalog-entry.ts';
@@ -47,6 +48,10 @@ const known = {
   resource: { ...ofResource, uri: 0, size: 0, listed: 0 } satisfies Record<keyof ResourceDefinition | 'uri', 0>,
   'resource template': { ...ofResource, uriTemplate: 0, list: 0, complete: 0 } satisfies Record<
     keyof ResourceTemplateDefinition | 'uriTemplate',
+    0
+  >,
+  skill: { uri: 0, frontmatter: 0, resources: 0, _meta: 0, visible: 0, listed: 0 } satisfies Record<
+    keyof SkillDefinition,
     0
   >,
   app: {

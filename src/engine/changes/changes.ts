@@ -6,10 +6,16 @@ import type { CallerBudget } from '../../protocol/callers/caller-budget.ts';
 import type { RequestId } from '../../protocol/model.ts';
 import type { ChangeNotification, Codec } from '../../protocol/revisions/index.ts';
 import type { Caller } from '../caller.ts';
+import type { CatalogKind } from '../ports.ts';
 import type { AudienceTest, NotifiedClient } from './audience.ts';
 
 export type ListKind = Exclude<ChangeNotification['kind'], 'resource'>;
 export const listKinds: readonly ListKind[] = ['tools', 'prompts', 'resources'];
+
+/** The list that clients are notified of when this one has changed. */
+export function notifiedList(kind: CatalogKind): ListKind {
+  return kind === 'resourceTemplates' || kind === 'skills' ? 'resources' : kind;
+}
 
 /** A change that is being announced. Encoded once per revision, however many sessions are notified. */
 export class AnnouncedChange {

@@ -28,6 +28,7 @@ const completed = featureInfo('handler', (result, { codec }) => codec.completion
 
 const resources = () => import('./resources.ts');
 const prompts = () => import('./prompts.ts');
+const skills = () => import('./skills.ts');
 
 let callTool: Feature | undefined;
 
@@ -58,6 +59,9 @@ export function addFeatures(table: Map<string, Feature>): void {
     [methods.listen.name, listen],
     [methods.listPrompts.name, lazy(listed, async () => (await prompts()).listPrompts)],
     [methods.getPrompt.name, lazy(prompted, async () => (await prompts()).getPrompt)],
+    [methods.listSkills.name, lazy(listed, async () => (await skills()).listSkills)],
+    [methods.getSkill.name, lazy(listed, async () => (await skills()).getSkill)],
+    [methods.readDirectory.name, lazy(gathered, async () => (await skills()).readDirectory)],
     [methods.complete.name, lazy(completed, async () => (await import('./completion.ts')).complete)],
   ];
   for (const [method, feature] of rows) table.set(method, feature);

@@ -5,7 +5,7 @@ import { wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { CacheHint, ReadResult, Resource, ResourceContents } from '../../protocol/model.ts';
 import { isThenable } from '../calls/run-call.ts';
-import type { TemplateEntry } from '../catalog/catalog-entry.ts';
+import { isVisible, type TemplateEntry } from '../catalog/catalog-entry.ts';
 import type { ListItem } from '../catalog/lists.ts';
 import type { Call, Feature } from '../contract.ts';
 import type { ReadReturn } from '../definitions.ts';
@@ -15,24 +15,38 @@ import { runWithInput } from '../input-requests/rerun.ts';
 export const listResources: Feature<string> = {
   duration: 'handler',
   run(call) {
-    const { catalog } = call;
-    const { resources } = catalog;
-    const lists = [...visibleTemplates(call)].flatMap(({ definition }) =>
-      definition.list === undefined ? [] : [definition.list(call.peer.principal)],
-    );
-    if (lists.length === 0) return call.server.lists.page('resources', call);
-    return Promise.all(lists).then((listed) => {
-      // A resource of a template that is also registered by itself is listed once, as registered.
-      const rows = new Map<string, ListItem<'resources'>>();
-      for (const item of listed.flat() as Resource[]) {
-        if (resources.has(item.uri) || !catalog.allows('resources', item.uri, call.peer.principal)) continue;
-        rows.set(item.uri, { key: item.uri, item });
-      }
-      return call.server.lists.page('resources', call, [...rows.values()]);
-    });
+    const listed = templateResources(call);
+    if (listed === undefined) return call.server.lists.page('resources', call);
+    return listed.then((rows) => call.server.lists.page('resources', call, rows));
   },
   encode: (page, { server }) => server.lists.encode(page),
 };
+
+/** What the templates list; undefined if none of them does. */
+function templateResources(call: Call): Promise<ListItem<'resources'>[]> | undefined {
+  const { catalog, peer } = call;
+  const lists = [...visibleTemplates(call)].flatMap(({ definition }) =>
+    definition.list === undefined ? [] : [definition.list(peer.principal)],
+  );
+  if (lists.length === 0) return undefined;
+  return Promise.all(lists).then((listed) => {
+    // A resource of a template that is also registered by itself is listed once, as registered.
+    const rows = new Map<string, ListItem<'resources'>>();
+    for (const item of listed.flat() as Resource[]) {
+      if (catalog.resources.has(item.uri) || !catalog.allows('resources', item.uri, peer.principal)) continue;
+      rows.set(item.uri, { key: item.uri, item });
+    }
+    return [...rows.values()];
+  });
+}
+
+/** The resources that a caller may see: those that are registered, listed or not, and those that templates list. */
+export async function gatheredResources(call: Call): Promise<readonly Resource[]> {
+  const { catalog, peer } = call;
+  const registered = [...catalog.resources.values()].filter((entry) => isVisible(entry, peer.principal));
+  const listed = (await templateResources(call)) ?? [];
+  return [...registered.map((entry) => entry.describe()), ...listed.map(({ item }) => item)];
+}
 
 export const listResourceTemplates: Feature<string> = {
   run: (call) => call.server.lists.page('resourceTemplates', call),

@@ -4,7 +4,7 @@ import { waitAtMost } from '../../common/wait.ts';
 import type { CallerCatalogs } from '../../engine/catalog/caller-catalogs.ts';
 import { type Catalog, changedLists } from '../../engine/catalog/catalog.ts';
 import type { CatalogKind } from '../../engine/catalog/catalog-entry.ts';
-import type { ListKind } from '../../engine/changes/changes.ts';
+import { type ListKind, notifiedList } from '../../engine/changes/changes.ts';
 import type { Caller } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { CacheHint } from '../../protocol/model.ts';
@@ -144,5 +144,5 @@ function listsWith(lists: CallerView['lists']): ListsOf {
 
 /** The lists that clients are notified of. */
 function notified(kinds: readonly CatalogKind[]): ReadonlySet<ListKind> {
-  return new Set(kinds.map((kind) => (kind === 'resourceTemplates' ? 'resources' : kind)));
+  return new Set(kinds.map(notifiedList));
 }

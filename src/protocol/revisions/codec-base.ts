@@ -16,6 +16,7 @@ import {
   encodeResourceContents,
   encodeResourceTemplate,
   encodeTool,
+  pick,
 } from './content.ts';
 import type { Dialect } from './dialects.ts';
 import { isWrapped, wrapSchema } from './structured.ts';
@@ -44,6 +45,7 @@ const encoders: { readonly [K in keyof ListItemTypes]: (item: ListItemTypes[K], 
   resources: encodeResource,
   resourceTemplates: encodeResourceTemplate,
   prompts: encodePrompt,
+  skills: (skill) => pick(skill, ['uri', 'frontmatter', 'resources', '_meta']),
 };
 
 function encodeOutputSchema(schema: JsonObject | undefined, dialect: Dialect): JsonObject | undefined {
@@ -96,6 +98,7 @@ export function createCodec(dialect: Dialect, rules: ResolvedRules, envelope: En
       return close(`"contents":${JSON.stringify(contents)}`, result._meta, result.cache ?? cache);
     },
     completion: (completion) => close(`"completion":${JSON.stringify(completion)}`, undefined, undefined),
+    skill: (skill, cache) => close(`"skill":${JSON.stringify(encoders.skills(skill, dialect))}`, undefined, cache),
     list(key, items, nextCursor, cache) {
       const encodeItem = encoders[key];
       const texts = items.map((each) => JSON.stringify(encodeItem(each, dialect)));

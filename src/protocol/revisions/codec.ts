@@ -21,6 +21,7 @@ import type {
   ToolResult,
 } from '../model.ts';
 import type { ResolvedRules } from '../rules.ts';
+import type { Skill } from '../skills.ts';
 import type { Dialect } from './dialects.ts';
 
 /** The lists a server has, with the neutral type of their items. */
@@ -29,6 +30,7 @@ export interface ListItemTypes {
   readonly resources: Resource;
   readonly resourceTemplates: ResourceTemplate;
   readonly prompts: Prompt;
+  readonly skills: Skill;
 }
 
 /** What a server returns about itself when a conversation starts. */
@@ -76,11 +78,12 @@ export interface Codec {
   promptResult(result: PromptResult): string;
   readResult(result: ReadResult, cache: CacheHint): string;
   completion(completion: Completion): string;
+  skill(skill: Skill, cache: CacheHint): string;
   list<K extends keyof ListItemTypes>(
     key: K,
     items: readonly ListItemTypes[K][],
     nextCursor: string | undefined,
-    cache: CacheHint,
+    cache: CacheHint | undefined,
   ): string;
   inputRequired(requests: JsonObject, state: string | undefined): string;
   subscriptionEnd(id: RequestId): string;

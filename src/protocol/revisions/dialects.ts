@@ -60,6 +60,9 @@ const handshakeRequests = [
   'logging/setLevel',
 ] as const;
 
+/** Of the extension io.modelcontextprotocol/skills. */
+const skillRequests = ['skills/list', 'skills/get', 'resources/directory/read'] as const;
+
 const first: Dialect = {
   date: '2024-11-05',
   implementation: ['name', 'version'],
@@ -134,7 +137,7 @@ const fourth: Dialect = {
   polling: true,
   invalidArguments: 'result',
   unreadableId: 'omit',
-  requests: [...handshakeRequests, 'tasks/get', 'tasks/cancel', 'tasks/result', 'tasks/list'],
+  requests: [...handshakeRequests, 'tasks/get', 'tasks/cancel', 'tasks/result', 'tasks/list', ...skillRequests],
 };
 
 const fifth: Dialect = {
@@ -161,6 +164,7 @@ const fifth: Dialect = {
     'tasks/get',
     'tasks/update',
     'tasks/cancel',
+    ...skillRequests,
   ],
 };
 

@@ -4,6 +4,18 @@ import { isObject } from '../json-rpc.ts';
 import type { Capabilities } from '../model.ts';
 
 export const tasksExtension = 'io.modelcontextprotocol/tasks';
+export const skillsExtension = 'io.modelcontextprotocol/skills';
+
+/** The capabilities with one that is an extension on the wire: never a capability of its own. */
+export function asExtension(capabilities: Capabilities, name: 'tasks' | 'skills', settings?: object): Capabilities {
+  const { [name]: capability, ...declared } = capabilities;
+  if (capability === undefined) return declared;
+  const id = name === 'tasks' ? tasksExtension : skillsExtension;
+  return {
+    ...declared,
+    extensions: { ...(declared['extensions'] as object | undefined), [id]: settings ?? capability },
+  };
+}
 
 /** Whether a client that sent these capabilities with its request can be answered with a task. */
 export function declaresTasks(capabilities: Capabilities): boolean {

@@ -8,6 +8,7 @@ import type { Codec, ServerDescription } from './codec.ts';
 import { createCodec } from './codec-base.ts';
 import { pick } from './content.ts';
 import type { Dialect } from './dialects.ts';
+import { asExtension } from './extensions.ts';
 
 export function createHandshakeCodec(dialect: Dialect, identity: Implementation, rules: ResolvedRules): Codec {
   return createCodec(dialect, rules, {
@@ -40,9 +41,10 @@ function describeServer(
   identity: Implementation,
 ): string {
   // Keys outside the protocol (experimental, extensions, a vendor's) are passed on unchanged.
-  const known = ['tools', 'prompts', 'resources', 'logging', 'completions', 'tasks'];
+  const known = ['tools', 'prompts', 'resources', 'logging', 'completions', 'tasks', 'skills'];
+  const all = dialect.requests.includes('skills/list') ? asExtension(capabilities, 'skills') : capabilities;
   const declared = Object.fromEntries(
-    Object.entries(capabilities).filter(([key]) => !known.includes(key) || dialect.serverCapabilities.includes(key)),
+    Object.entries(all).filter(([key]) => !known.includes(key) || dialect.serverCapabilities.includes(key)),
   );
   return JSON.stringify({
     protocolVersion: dialect.date,

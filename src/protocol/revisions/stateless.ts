@@ -2,13 +2,13 @@
 // names the server.
 
 import { metaKeys } from '../meta.ts';
-import type { CacheHint, Capabilities, Implementation, Meta } from '../model.ts';
+import type { CacheHint, Implementation, Meta } from '../model.ts';
 import { type ResolvedRules, resolveRules } from '../rules.ts';
 import type { Codec, ServerDescription } from './codec.ts';
 import { createCodec } from './codec-base.ts';
 import { pick } from './content.ts';
 import type { Dialect } from './dialects.ts';
-import { tasksExtension } from './extensions.ts';
+import { asExtension } from './extensions.ts';
 
 /** A profile only changes how calls are executed here; everything on the wire follows the official rules. */
 function officialRules(rules: ResolvedRules): ResolvedRules {
@@ -45,7 +45,7 @@ export function createStatelessCodec(dialect: Dialect, identity: Implementation,
   function serverDescription({ capabilities, instructions, cache, versions }: ServerDescription): string {
     const fields = JSON.stringify({
       supportedVersions: versions,
-      capabilities: withTasksExtension(capabilities),
+      capabilities: asExtension(asExtension(capabilities, 'tasks', {}), 'skills'),
       ...(instructions === undefined ? {} : { instructions }),
     });
     return close(fields.slice(1, -1), undefined, cache);
@@ -79,10 +79,4 @@ export function createStatelessCodec(dialect: Dialect, identity: Implementation,
       forbidden: 403,
     },
   });
-}
-
-/** Tasks are an extension on these revisions, and never a capability of their own. */
-function withTasksExtension({ tasks, ...declared }: Capabilities): Capabilities {
-  if (tasks === undefined) return declared;
-  return { ...declared, extensions: { ...(declared['extensions'] as object | undefined), [tasksExtension]: {} } };
 }

@@ -1,7 +1,7 @@
 // Who may use what: the access rules of a policy, compiled. Each decision names the rule behind it.
 
 import { compileGlobs, type Glob, literalPrefix } from '../../common/glob.ts';
-import type { CatalogKind } from '../../engine/ports.ts';
+import type { RestrictedKind } from '../../engine/ports.ts';
 import type { Principal } from '../../protocol/callers/principal.ts';
 import { variantsOf } from '../uri-variants.ts';
 import type { AccessRule, Audience, Policy } from './contract.ts';
@@ -16,7 +16,7 @@ export interface AccessDecision {
 
 /** Decides by a policy. */
 export interface AccessPolicy {
-  decide(kind: CatalogKind, key: string, principal: Principal | undefined): AccessDecision;
+  decide(kind: RestrictedKind, key: string, principal: Principal | undefined): AccessDecision;
 }
 
 /** Cached decisions per caller and kind; made-up names must not fill memory. */
@@ -31,7 +31,7 @@ export function compileAccess({ rules, default: fallback }: Policy, profile: str
     why: `no rule matches, the default is ${byDefault}`,
   };
 
-  const firstMatch = (kind: CatalogKind, key: string, principal: Principal | undefined): AccessDecision => {
+  const firstMatch = (kind: RestrictedKind, key: string, principal: Principal | undefined): AccessDecision => {
     for (const { covers, audience, decision } of compiled) {
       if (covers(kind, key) && audience.fits(principal)) return decision;
     }
@@ -39,13 +39,13 @@ export function compileAccess({ rules, default: fallback }: Policy, profile: str
   };
 
   /** Of all variants of a URI, the strictest decision counts. */
-  const strictest = (kind: CatalogKind, key: string, principal: Principal | undefined): AccessDecision => {
+  const strictest = (kind: RestrictedKind, key: string, principal: Principal | undefined): AccessDecision => {
     if (kind !== 'resources') return firstMatch(kind, key, principal);
     const decisions = variantsOf(key).map((variant) => firstMatch(kind, variant, principal));
     return decisions.find(({ allowed }) => !allowed) ?? (decisions[0] as AccessDecision);
   };
 
-  const remembered: Readonly<Record<CatalogKind, WeakMap<object, Map<string, AccessDecision>>>> = {
+  const remembered: Readonly<Record<RestrictedKind, WeakMap<object, Map<string, AccessDecision>>>> = {
     tools: new WeakMap(),
     resources: new WeakMap(),
     resourceTemplates: new WeakMap(),
@@ -72,7 +72,7 @@ export function compileAccess({ rules, default: fallback }: Policy, profile: str
 function compileRule(rule: AccessRule, index: number) {
   const { tools, resources, prompts, effect, reason } = rule;
   const all = tools === undefined && resources === undefined && prompts === undefined;
-  const fits: Readonly<Record<CatalogKind, Glob>> = {
+  const fits: Readonly<Record<RestrictedKind, Glob>> = {
     tools: compileGlobs(tools ?? []),
     prompts: compileGlobs(prompts ?? []),
     resources: compileGlobs(resources ?? []),
@@ -80,7 +80,7 @@ function compileRule(rule: AccessRule, index: number) {
   };
   const name = rule.name === undefined ? `rules[${index}]` : `rules[${index}] "${rule.name}"`;
   return {
-    covers: (kind: CatalogKind, key: string): boolean => all || fits[kind](key),
+    covers: (kind: RestrictedKind, key: string): boolean => all || fits[kind](key),
     audience: compileAudience(rule),
     decision: {
       allowed: effect === 'allow',
