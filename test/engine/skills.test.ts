@@ -33,6 +33,11 @@ function serve(...skills: SkillDefinition[]): Server {
   return server;
 }
 
+/** The items of a list in a result. */
+function listOf<Item>(result: Message['result'], member: string): readonly Item[] {
+  return (result?.[member] ?? []) as readonly Item[];
+}
+
 type Request = (method: string, params?: object) => Promise<Message>;
 
 const eras: Readonly<Record<string, (server: Server, id?: string) => Promise<Request>>> = {
@@ -102,7 +107,7 @@ test('the folder of a skill that is generated has what is registered and what te
   });
   const client = new TestClient(server);
   const { result } = await client.stateless('resources/directory/read', { uri: 'skill://acme/refunds' });
-  expect((result?.['resources'] as { name: string }[]).map(({ name }) => name)).toEqual(['SKILL.md', 'a', 'today']);
+  expect(listOf<{ name: string }>(result, 'resources').map(({ name }) => name)).toEqual(['SKILL.md', 'a', 'today']);
 });
 
 test('lists and folders have pages', async () => {
@@ -119,7 +124,7 @@ test('lists and folders have pages', async () => {
     let cursor: unknown;
     do {
       const { result } = await client.stateless(method, { ...params, ...(cursor === undefined ? {} : { cursor }) });
-      lengths.push((result?.[member] as unknown[]).length);
+      lengths.push(listOf(result, member).length);
       cursor = result?.['nextCursor'];
     } while (cursor !== undefined);
     return lengths;
@@ -166,7 +171,7 @@ test.each(Object.entries(eras))(
     const seen = async (id: string): Promise<unknown> => {
       const request = await open(server, id);
       const { result } = await request('skills/list');
-      const uris = (result?.['skills'] as { uri: string }[]).map(({ uri }) => uri);
+      const uris = listOf<{ uri: string }>(result, 'skills').map(({ uri }) => uri);
       for (const uri of ['skill://acme/refunds/SKILL.md', 'skill://secret/refunds/SKILL.md']) {
         const found = (await request('skills/get', { uri })).error === undefined;
         expect(found).toBe(uris.includes(uri));

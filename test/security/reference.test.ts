@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { parseYaml } from '../../src/common/parse-yaml.ts';
 import { compilePolicy, explainCall, policySchema } from '../../src/security/policy/index.ts';
-import { parseYaml } from '../../src/security/policy/yaml.ts';
 
 const reference = resolve(import.meta.dirname, '../../docs/reference');
 const page = readFileSync(join(reference, 'policy.md'), 'utf8');

@@ -4,10 +4,10 @@ import { realpathSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { errnoText } from '../../common/errno-text.ts';
+import { parseYaml } from '../../common/parse-yaml.ts';
 import { isInside } from '../files/is-inside.ts';
 import { type CompiledPolicy, compilePolicy } from './compile.ts';
 import { PolicyError } from './contract.ts';
-import { parseYaml } from './yaml.ts';
 
 /** A policy is written by hand; a longer file is not a policy. */
 const maxBytes = 1024 * 1024;
