@@ -311,10 +311,14 @@ export class ServerState implements CallServer {
       if (this.#registered.has('tools')) derived['tools'] = { listChanged: true };
       if (this.#registered.has('resources')) derived['resources'] = { subscribe: true, listChanged: true };
       if (this.#registered.has('prompts')) derived['prompts'] = { listChanged: true };
-      if (this.#registered.has('skills')) derived['skills'] = { directoryRead: true };
       if (this.catalog.hasTasks) derived['tasks'] = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
       if (this.#completes()) derived['completions'] = {};
       if (logging) derived['logging'] = {};
+    }
+    // Whatever was declared: a server with skills has them, and their files are resources.
+    if (this.#registered.has('skills')) {
+      derived['skills'] = { directoryRead: true };
+      derived['resources'] ??= {};
     }
     if (extensions !== undefined) derived['extensions'] = { ...(derived['extensions'] as object), ...extensions };
     return derived;

@@ -259,3 +259,20 @@ test('--allow-host works with and without a port, and a 403 names the flag that 
   await expect.poll(said).toContain('add it with --allow-host NAME');
   tester.close();
 });
+
+test('--skills offers the skills in a folder', async () => {
+  const text = '---\nname: refunds\ndescription: Refunds a customer\n---\n# Refunds\n';
+  const folder = dirname(dirname(put('skills/refunds/SKILL.md', text)));
+  const client = await connect([process.execPath, cli, 'serve', '--skills', folder], { env: home.env });
+  try {
+    const { skills } = await client.request('skills/list', {});
+    expect(skills).toMatchObject([{ uri: 'skill://refunds/SKILL.md', resources: [{ size: text.length }] }]);
+    const { contents } = await client.readResource('skill://refunds/SKILL.md');
+    expect(contents).toEqual([{ uri: 'skill://refunds/SKILL.md', mimeType: 'text/markdown', text }]);
+  } finally {
+    await client.close();
+  }
+  const { code, stderr } = await home.run(['serve', '--skills', `${folder}/missing`], { input: ping });
+  expect(code).toBe(2);
+  expect(stderr).toContain(`--skills: ${folder}/missing does not exist`);
+});

@@ -51,6 +51,13 @@ export const headerChecks: readonly Allowance[] = [
 /** Scenarios of the extension io.modelcontextprotocol/tasks. */
 export const isTask = (scenario: string): boolean => scenario.startsWith('tasks-');
 
+/** Scenarios of the extension io.modelcontextprotocol/skills. */
+export const skillScenarios = [
+  'sep-2640-skills-enumeration',
+  'sep-2640-skills-manifest',
+  'sep-2640-skills-directory',
+] as const;
+
 /** The scenarios of tasks that the suite checks; over a pipe they run one by one, since the suite has no group of them. */
 export const taskScenarios = [
   'tasks-lifecycle',

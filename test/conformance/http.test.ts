@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { describeConcurrentHttp } from '../support/concurrent-suites.ts';
 import { isFullRun } from '../support/full.ts';
-import { isExtension, isTask, missingIn, neverRun, taskScenarios } from './expectations.ts';
+import { isExtension, isTask, missingIn, neverRun, skillScenarios, taskScenarios } from './expectations.ts';
 import { complaints, without } from './outcome.ts';
 import { type PinnedRevision, startPinProxy } from './pin-proxy.ts';
 import { runServerSuite } from './run-suite.ts';
@@ -34,6 +34,14 @@ describeConcurrentHttp('stateless, and without a version', (subject) => {
     const run = await runServerSuite({ url: subject().url, scenarios: taskScenarios, atOnce: 2 });
     expect(complaints(run)).toEqual([]);
     expect(run.scenarios.size).toBe(9);
+  });
+
+  test('over Streamable HTTP all three scenarios of skills pass', { timeout }, async () => {
+    const run = await runServerSuite({ url: subject().url, scenarios: skillScenarios });
+    expect(complaints(run)).toEqual([]);
+    expect(run.scenarios.size).toBe(3);
+    const skipped = [...run.scenarios.values()].flat().filter(({ status }) => status === 'SKIPPED');
+    expect(skipped.map(({ id, description }) => `${id}: ${description}`)).toEqual([]);
   });
 
   // What it has beyond the tests above are the same scenarios without `--spec-version`.

@@ -9,6 +9,7 @@ export function settings(changes: Partial<Settings> = {}): Settings {
     profile: 'test',
     dataDir: '/nonexistent',
     roots: [],
+    skills: [],
     allowedCommands: undefined,
     enable: { commands: false, workers: false },
     audit: undefined,

@@ -18,6 +18,15 @@ export const options: readonly Option[] = [
     about: 'offer the files in this folder, to tools and as file:// resources; repeatable; default: none',
   },
   {
+    key: 'skills',
+    kind: 'paths',
+    default: [],
+    section: 'what',
+    flag: 'skills',
+    metavar: 'DIR',
+    about: 'offer the Agent Skills in this folder, with any profile; repeatable; default: none',
+  },
+  {
     key: 'write',
     kind: 'switch',
     section: 'what',

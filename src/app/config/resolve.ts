@@ -180,6 +180,7 @@ function toSettings(values: SettingValues): Settings {
     profile: get('profile'),
     dataDir: get('data'),
     roots: get('roots'),
+    skills: get('skills'),
     write: get('write'),
     telemetry: get('telemetry.enabled') === true ? { contents: get('telemetry.contents') } : undefined,
     allowedCommands: commands,

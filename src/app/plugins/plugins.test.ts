@@ -50,6 +50,7 @@ async function load(entries: readonly PluginSettings[], changes: Partial<Setting
     profile: 'test',
     dataDir: join(root, 'data'),
     roots: [],
+    skills: [],
     allowedCommands: undefined,
     enable: { commands: false, workers: false },
     audit: undefined,

@@ -134,6 +134,7 @@ async function serveProfile({ options, started, profile, worker, logger }: Profi
         : await protectGateway(ready.gateway, started, authentication, audit);
     // Plugins may print while they load, and stdout belongs to the protocol on stdio.
     const unguard = settings.plugins.length === 0 ? undefined : guardStdout(printed(logger));
+    await addSkills(ready, resolved, logger);
     const guard = await addPlugins(ready, resolved, health, logger);
     if (settings.http?.enabled !== true) {
       const principal = await principalOf(settings);
@@ -283,6 +284,23 @@ async function closeOnFailure<T>(held: { close(): Promise<void> } | undefined, w
     await held?.close().catch(() => {});
     throw error;
   }
+}
+
+/** Offers the skills of the settings, beside what the profile offers. */
+async function addSkills(
+  { server, gateway }: AssembledServer,
+  { settings }: ResolvedSettings,
+  logger: StreamLogger,
+): Promise<void> {
+  const { skills: folders } = settings;
+  if (folders.length === 0) return;
+  if (gateway !== undefined) {
+    logger.warn('--skills has no effect with a gateway; add a server with skills to its configuration');
+    return;
+  }
+  const { skills } = await import('../../packs/skills/index.ts');
+  const { ownFilesOf } = await import('../state/own-files.ts');
+  await server.use(skills({ folders, own: ownFilesOf(settings) }));
 }
 
 /** Installs the plugins of the settings. The returned function keeps their uncaught errors from ending the process. */

@@ -13,6 +13,7 @@ export function checkFolders({ settings, values }: ResolvedSettings): void {
   // The default folder is created when it is first used.
   if (data !== undefined && data.from !== 'default') requireFolder(settings.dataDir, data.where ?? 'data');
   for (const root of settings.roots) checkRoot(root, rootOrigin(values, root));
+  for (const folder of settings.skills) checkRoot(folder, values.get('skills')?.origin.where ?? 'skills');
 }
 
 /** Roots that are not in the settings come from the policy. */

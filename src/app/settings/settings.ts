@@ -12,6 +12,8 @@ export interface Settings {
   readonly configFile?: string | undefined;
   /** Folders whose files tools and `file://` resources offer; none = no files. */
   readonly roots: readonly string[];
+  /** Folders with Agent Skills; none = no skills. */
+  readonly skills: readonly string[];
   /** Whether tools may change the files in the roots: in all of them, or, limited by a policy, in these folders. */
   readonly write?: boolean | readonly string[];
   /** OpenTelemetry; undefined: off. */

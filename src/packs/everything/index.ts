@@ -10,12 +10,13 @@ import { installInputRequired } from './input-required.ts';
 import { installPrompts } from './prompts.ts';
 import { installResources } from './resources.ts';
 import { installSchemas } from './schemas.ts';
+import { installSkills } from './skills.ts';
 import { installTasks } from './tasks.ts';
 
 export function everything(): Pack<Server> {
   return {
     name: 'everything',
-    install(server) {
+    async install(server) {
       // First, because clients that try "the first tool" without arguments need one that succeeds.
       installContent(server);
       installInputRequests(server);
@@ -25,6 +26,7 @@ export function everything(): Pack<Server> {
       installResources(server);
       installPrompts(server);
       installChanges(server);
+      await installSkills(server);
     },
   };
 }

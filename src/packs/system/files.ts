@@ -3,16 +3,13 @@
 
 import { silentLogger } from '../../common/logger.ts';
 import { subscribedUris } from '../../engine/changes/subscribed-uris.ts';
-import type { Context } from '../../engine/context.ts';
-import type { ReadReturn } from '../../engine/definitions.ts';
 import type { Server } from '../../engine/server.ts';
-import { WireError } from '../../protocol/errors.ts';
 import type { Resource } from '../../protocol/model.ts';
-import { FileError, type FileTree, type OwnFiles, openRoots, toUri } from '../../security/files/tree.ts';
-import { inFileTurn } from '../workspace/file-turns.ts';
-import { mimeTypeOf, textOf } from '../workspace/mime.ts';
+import { type FileTree, type OwnFiles, openRoots, toUri } from '../../security/files/tree.ts';
+import { FolderWatch } from '../workspace/folder-watch.ts';
+import { mimeTypeOf } from '../workspace/mime.ts';
+import { readResource } from '../workspace/read-resource.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { FolderWatch } from './folder-watch.ts';
 
 /** A file the operator put on the list by name. It stays readable whatever the client's roots are. */
 export interface NamedFile {
@@ -62,7 +59,7 @@ function installNamed(server: Server, tree: FileTree, file: NamedFile): void {
   server.resource(uri, {
     ...{ name, mimeType },
     ...(description === undefined ? {} : { description }),
-    read: (ctx) => readFrom(tree, uri, mimeType, ctx),
+    read: (ctx) => readResource(tree, { file: uri, uri, mimeType }, ctx),
   });
 }
 
@@ -88,7 +85,9 @@ function installTree(server: Server, workspace: Workspace, tree: FileTree): Cach
     },
     read: async (_variables, ctx, uri) => {
       const area = await workspace.of(ctx);
-      return area.tree === undefined ? undefined : readFrom(area.tree, uri, mimeTypeOf(uri), ctx);
+      return area.tree === undefined
+        ? undefined
+        : readResource(area.tree, { file: uri, uri, mimeType: mimeTypeOf(uri) }, ctx);
     },
   });
   return kept;
@@ -110,21 +109,6 @@ async function listTree(tree: FileTree): Promise<readonly Resource[]> {
     }
   }
   return found;
-}
-
-/** Undefined for what is not there, or not for this caller: the two look the same. */
-async function readFrom(tree: FileTree, uri: string, mimeType: string, ctx: Context): Promise<ReadReturn> {
-  try {
-    const bytes = await inFileTurn(ctx, () => tree.readFile(uri, { signal: ctx.signal }));
-    const text = textOf(bytes);
-    if (text !== undefined) return { uri, mimeType, text };
-    const blob = bytes.toString('base64');
-    return { uri, mimeType: mimeType === 'text/plain' ? 'application/octet-stream' : mimeType, blob };
-  } catch (error) {
-    if (!(error instanceof FileError)) throw error;
-    if (error.code === 'FILE_TOO_LARGE' || error.code === 'FILE_IO') throw new WireError('internal', error.message);
-    return undefined;
-  }
 }
 
 function watchTrees(
