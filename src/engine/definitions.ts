@@ -46,11 +46,12 @@ interface Described {
 export type ToolReturn = string | Content | readonly Content[] | ToolResult | InputRequired | unknown;
 
 /** A tool. `input` and `output` take any Standard Schema library or plain JSON Schema. */
-export interface ToolDefinition<I extends SchemaInput = SchemaInput> extends Described {
+export interface ToolDefinition<I extends SchemaInput = SchemaInput, O extends SchemaInput = SchemaInput>
+  extends Described {
   /** The schema of the arguments, which must describe an object. Without it, the tool takes no arguments. */
   readonly input?: I;
   /** The schema of the structured result. It is published, and the value that `run` returns is validated against it. */
-  readonly output?: SchemaInput;
+  readonly output?: O;
   /** Hints for clients, such as `readOnlyHint`. They do not control access. */
   readonly annotations?: ToolAnnotations;
   /** Capabilities the client must have; checked before the handler runs. */
@@ -68,17 +69,24 @@ export interface ToolDefinition<I extends SchemaInput = SchemaInput> extends Des
   readonly ui?: string | ToolUi;
   /** Returns a message of your own for invalid arguments; undefined keeps the standard one. */
   readonly explain?: (issues: readonly Issue[], args: unknown) => string | undefined;
-  /** Runs the tool with validated arguments. What it throws becomes a result with `isError`; see `UserError`. */
-  readonly run: (args: InferOutput<I>, ctx: Context) => Awaitable<ToolReturn>;
+  /**
+   * Runs the tool with validated arguments. Returns a value of `output` or a whole result; without `output`, any of
+   * `ToolReturn`. What it throws becomes a result with `isError`; see `UserError`.
+   */
+  readonly run: (args: InferOutput<I>, ctx: Context) => Awaitable<InferOutput<O> | WholeResult<O>>;
 }
 
+/**
+ * What a handler may return besides a value of `output`. `never`: the compiler reads a handler before it has inferred `O`.
+ * Then every value is accepted, and `Literals` preserves the `'C'` of `{ unit: 'C' }`, which would be a `string` otherwise.
+ */
+type WholeResult<O> = [O] extends [never] ? NonNullable<unknown> | Literals : ToolResult | InputRequired;
+type Literals = '' | 0 | false | null | undefined | readonly Literals[] | { readonly [key: string]: Literals };
+
 /** A tool that declared its output returns that value, or a whole result such as a failure. */
-export interface StructuredToolDefinition<I extends SchemaInput, O extends SchemaInput>
-  extends Omit<ToolDefinition<I>, 'output' | 'run'> {
+export interface StructuredToolDefinition<I extends SchemaInput, O extends SchemaInput> extends ToolDefinition<I, O> {
   /** The schema of the structured result. It is published, and the value that `run` returns is validated against it. */
   readonly output: O;
-  /** Runs the tool with validated arguments, and returns a value of `output` or a whole result. */
-  readonly run: (args: InferOutput<I>, ctx: Context) => Awaitable<InferOutput<O> | ToolResult | InputRequired>;
 }
 
 /** What reading a resource may return; undefined or null: there is no such resource. */

@@ -48,7 +48,6 @@ import type {
   ResourceDefinition,
   ResourceTemplateDefinition,
   SkillDefinition,
-  StructuredToolDefinition,
   ToolDefinition,
 } from './definitions.ts';
 import { addFeatures, loadCallTool } from './features/index.ts';
@@ -119,15 +118,10 @@ export class Server implements SessionHost {
   }
 
   /** Registers a tool. Types of `args` and of the returned value follow from the schemas. */
-  tool<const I extends SchemaInput = SchemaInput>(
-    name: string,
-    definition: ToolDefinition<I> & { readonly output?: undefined },
-  ): Registration;
   tool<const I extends SchemaInput = SchemaInput, const O extends SchemaInput = SchemaInput>(
     name: string,
-    definition: StructuredToolDefinition<I, O>,
-  ): Registration;
-  tool(name: string, definition: object): Registration {
+    definition: ToolDefinition<I, O>,
+  ): Registration {
     const { catalog, logger } = this.#state;
     const remove = catalog.addTool(name, definition as unknown as ToolDefinition);
     warnOfToolName(name, logger);

@@ -23,10 +23,13 @@ import {
   type Root,
   roots,
   type SamplingResult,
+  type SchemaInput,
   type Server,
   type StdioServer,
+  type StructuredToolDefinition,
   sample,
   serveStdio,
+  type ToolDefinition,
   type ToolResult,
   toFetch,
 } from '../../src/index.ts';
@@ -117,9 +120,76 @@ export function toolResults(server: Server): void {
   // @ts-expect-error: the output schema wants `celsius`
   server.tool('missing', { output, run: async () => ({}) });
 
+  const unit = z.object({ unit: z.enum(['C', 'F']) });
+  server.tool('literal', { output: unit, run: () => ({ unit: 'C' }) });
+  server.tool('literals', { output: unit, run: async (_args, ctx) => ({ unit: ctx.can('roots') ? 'C' : 'F' }) });
+  server.tool('written-failure', { output, run: () => ({ content: [{ type: 'text', text: 'no' }], isError: true }) });
+  // @ts-expect-error: `K` is none of the values
+  server.tool('other-literal', { output: unit, run: () => ({ unit: 'K' }) });
+  server.tool('new-promise', { run: () => new Promise((resolve) => resolve('text')) });
+
   const blocks: Content[] = [{ type: 'text', text: 'a' }];
   server.tool('content', { run: () => blocks });
   expectTypeOf(server.tool('registered', { run: () => undefined })).toEqualTypeOf<Registration>();
+}
+
+/** The compiler reports the option that is wrong, and not the handler or the whole call. */
+export function wrongOptions(server: Server, definition: ToolDefinition): void {
+  const input = z.object({ city: z.string() });
+  const output = z.object({ celsius: z.number() });
+  server.tool('misspelled-option', {
+    input,
+    // @ts-expect-error: an option is called `description`
+    descripton: 'The weather',
+    run: ({ city }) => city,
+  });
+  server.tool('misspelled-option-with-output', {
+    input,
+    output,
+    // @ts-expect-error: an option is called `description`
+    descripton: 'The weather',
+    run: ({ city }) => ({ celsius: city.length }),
+  });
+  server.tool('unknown-ability', {
+    input,
+    // @ts-expect-error: an ability is called `sampling`
+    needs: ['samplin'],
+    run: ({ city }) => city,
+  });
+  server.tool('text-for-a-time', {
+    input,
+    // @ts-expect-error: a number of milliseconds
+    timeoutMs: '5s',
+    run: ({ city }) => city,
+  });
+  server.tool('no-schema', {
+    // @ts-expect-error: a class is no schema
+    output: String,
+    run: () => 'text',
+  });
+  server.tool('arguments', {
+    input,
+    // @ts-expect-error: `city` is a string
+    run: (args: { city: number }) => args.city,
+  });
+  server.tool('nothing', {
+    output,
+    // @ts-expect-error: the output schema wants `celsius`
+    run: async () => {},
+  });
+  // A list of definitions, and one of a generic function.
+  server.tool('any', definition);
+}
+
+export function genericTools<I extends SchemaInput, O extends SchemaInput>(
+  server: Server,
+  plain: ToolDefinition<I>,
+  structured: StructuredToolDefinition<I, O>,
+  failed: ToolResult,
+): void {
+  server.tool('plain', plain);
+  server.tool('structured', { ...structured, run: (args, ctx) => structured.run(args, ctx) });
+  server.tool('failed', { output: structured.output, run: async () => failed });
 }
 
 export async function context(ctx: Context): Promise<void> {
