@@ -1,7 +1,12 @@
 // Options and limits by name: TypeScript reports a mistyped one, JavaScript does not.
 
-/** Throws for an option that does not exist. `callee`: the function that was called with the options. */
+/** Throws for options that are no object, and for an option that does not exist. `callee`: the function that was called with the options. */
 export function assertKnownOptions(callee: string, options: object, known: object): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(
+      `The options of ${callee} must be an object, not ${options === null ? 'null' : typeof options}`,
+    );
+  }
   for (const [name, value] of Object.entries(options)) {
     if (Object.hasOwn(known, name) || value === undefined) continue;
     throw new TypeError(`Unknown option ${name} of ${callee}; use one of ${Object.keys(known).join(', ')}`);

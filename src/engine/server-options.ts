@@ -72,12 +72,15 @@ const known: Record<keyof ServerOptions, true> = {
 
 /** Throws for options with which no server can be created. */
 export function checkServerOptions(options: ServerOptions): void {
-  const { name, version, key, previousKeys = [], tasks = {} } = options;
+  const { name, version, key, previousKeys = [], tasks = {}, errors = 'shown' } = options;
   if (typeof name !== 'string' || name === '' || typeof version !== 'string') {
     throw new TypeError('A server needs a name and a version: createServer({ name: "weather", version: "1.0.0" })');
   }
   assertKnownOptions('createServer', options, known);
   checkTasksOptions(tasks);
+  if (errors !== 'shown' && errors !== 'masked') {
+    throw new TypeError(`createServer, errors: must be "shown" or "masked", not ${JSON.stringify(errors)}`);
+  }
   if (key === undefined && previousKeys.length > 0) throw new TypeError('previousKeys needs a key: the current one');
   if (key !== undefined) for (const each of [key, ...previousKeys]) checkSealKey(each);
 }

@@ -72,7 +72,7 @@ describe('what is not a schema is rejected', () => {
     [null, 'not null'],
     [undefined, 'not undefined'],
     [true, 'not boolean'],
-    [[], 'not object'],
+    [[], 'not array'],
   ])('%j', (schema, said) => {
     expect(errorOf(schema, input)).toContain(said);
   });

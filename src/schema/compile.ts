@@ -103,7 +103,7 @@ function assertSchema(schema: unknown, where: string): void {
   if (!isObject(schema)) {
     throw new SchemaError(
       `${where}: a schema is a Standard Schema (zod, Valibot, ArkType …) or a JSON Schema object, ` +
-        `not ${schema === null ? 'null' : typeof schema}.`,
+        `not ${schema === null ? 'null' : Array.isArray(schema) ? 'array' : typeof schema}.`,
     );
   }
   const inner = Object.values(schema).find(isStandardSchema);

@@ -10,7 +10,7 @@ const maxHtmlBytes = 1024 * 1024;
 
 /** The resource that an app is. Throws a TypeError that says what is wrong with it. */
 export function appResource(uri: string, definition: AppDefinition): ResourceDefinition {
-  const { html, csp, permissions, domain, prefersBorder, listed = false, name = uri, ...described } = definition;
+  const { html, csp, permissions, domain, prefersBorder, listed = false, name = uri, ...described } = definition ?? {};
   const where = `App ${JSON.stringify(uri)}`;
   if (!/^ui:\/\/./.test(uri)) throw new TypeError(`${where} needs a URI that begins with ui://`);
   if (typeof html !== 'string' && typeof html !== 'function') {

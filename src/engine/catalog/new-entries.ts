@@ -15,6 +15,7 @@ import type {
 import { resolveTaskOptions } from '../tasks/task-options.ts';
 import { metaWithUi } from './apps.ts';
 import type { PromptEntry, ResourceEntry, SkillEntry, TemplateEntry, ToolEntry } from './catalog-entry.ts';
+import { otherNameOf, type RegisteredKind } from './registration-warnings.ts';
 import { UriTemplate } from './uri-template.ts';
 
 const noArguments = { type: 'object', additionalProperties: false } as const;
@@ -22,10 +23,13 @@ const noArguments = { type: 'object', additionalProperties: false } as const;
 /** `hasResource`: whether a resource is registered; the page of a tool must be. */
 export function toolEntry(name: string, definition: ToolDefinition, hasResource: (uri: string) => boolean): ToolEntry {
   requireName('tool', name, 'server.tool("name", { … })');
-  requireFunction('tool', name, 'run', definition?.run);
+  requireFunction('tool', name, 'run', definition);
   const where = `tool ${JSON.stringify(name)}`;
+  requireOptionalFunctions(where, definition, ['visible', 'explain']);
   requireAbilities(where, definition.needs);
-  const input = compileSchema((definition.input ?? noArguments) as SchemaInput, {
+  requireTimeout(where, definition.timeoutMs);
+  const given = definition.input === undefined ? noArguments : definition.input;
+  const input = compileSchema(given as SchemaInput, {
     direction: 'input',
     root: 'object',
     where: `${where}, input`,
@@ -70,8 +74,9 @@ export function toolEntry(name: string, definition: ToolDefinition, hasResource:
 
 export function resourceEntry(uri: string, definition: ResourceDefinition): ResourceEntry {
   requireUri(uri);
-  requireName('resource', definition.name);
-  requireFunction('resource', uri, 'read', definition.read);
+  requireFunction('resource', uri, 'read', definition);
+  requireOwnName('resource', uri, definition.name);
+  requireOptionalFunctions(`resource ${JSON.stringify(uri)}`, definition, ['visible']);
   const { name, title, description, icons, mimeType, size, annotations, _meta, visible, listed } = definition;
   const item = clean({ uri, name, title, description, icons, mimeType, size, annotations, _meta });
   return { key: uri, visible, listed, definition, describe: () => item };
@@ -79,8 +84,11 @@ export function resourceEntry(uri: string, definition: ResourceDefinition): Reso
 
 export function templateEntry(uriTemplate: string, definition: ResourceTemplateDefinition): TemplateEntry {
   const template = new UriTemplate(uriTemplate);
-  requireName('resource template', definition.name);
-  requireFunction('resource template', uriTemplate, 'read', definition.read);
+  requireFunction('resource template', uriTemplate, 'read', definition);
+  requireOwnName('resource template', uriTemplate, definition.name);
+  const where = `resource template ${JSON.stringify(uriTemplate)}`;
+  requireOptionalFunctions(where, definition, ['visible', 'list']);
+  requireOptionalFunctions(`${where}, complete`, definition.complete ?? {});
   const { name, title, description, icons, mimeType, annotations, _meta, complete, visible } = definition;
   for (const variable of Object.keys(complete ?? {})) {
     if (!template.names.includes(variable)) {
@@ -95,7 +103,8 @@ export function templateEntry(uriTemplate: string, definition: ResourceTemplateD
 
 export function promptEntry(name: string, definition: PromptDefinition): PromptEntry {
   requireName('prompt', name, 'server.prompt("name", { … })');
-  requireFunction('prompt', name, 'get', definition?.get);
+  requireFunction('prompt', name, 'get', definition);
+  requireOptionalFunctions(`prompt ${JSON.stringify(name)}`, definition, ['visible']);
   requirePromptArguments(name, definition.args);
   const { title, description, icons, _meta, args = {}, visible } = definition;
   const described = Object.entries(args).map(([argument, each]) =>
@@ -119,11 +128,22 @@ function clean<T extends object>(item: T): T {
   return item;
 }
 
-/** `call`: how it is registered, where the name is an argument of its own. */
-function requireName(what: string, name: unknown, call?: string): void {
+/** `call`: how it is registered. */
+function requireName(what: string, name: unknown, call: string): void {
   if (typeof name === 'string' && name !== '') return;
-  const where = call === undefined ? '' : `, before its definition: ${call}`;
-  throw new TypeError(`A ${what} needs a name, a non-empty string${where}`);
+  throw new TypeError(`A ${what} needs a name, a non-empty string, before its definition: ${call}`);
+}
+
+function requireOwnName(kind: RegisteredKind, uri: string, name: unknown): void {
+  if (typeof name === 'string' && name !== '') return;
+  throw new TypeError(`${capitalized(kind)} ${JSON.stringify(uri)} needs a "name", a non-empty string`);
+}
+
+function requireTimeout(where: string, timeoutMs: unknown): void {
+  if (timeoutMs === undefined || (typeof timeoutMs === 'number' && timeoutMs >= 0)) return;
+  throw new TypeError(
+    `${where}, timeoutMs: must be a number of milliseconds, or 0 for no limit, not ${JSON.stringify(timeoutMs)}`,
+  );
 }
 
 function requireAbilities(where: string, needs: readonly Ability[] | undefined): void {
@@ -139,19 +159,44 @@ function requireAbilities(where: string, needs: readonly Ability[] | undefined):
 function requirePromptArguments(name: string, args: PromptDefinition['args']): void {
   if (args === undefined) return;
   const isPlain = !isStandardSchema(args) && !Array.isArray(args) && !Object.values(args).some(isStandardSchema);
-  if (isPlain) return;
+  if (isPlain) {
+    for (const [argument, each] of Object.entries(args)) {
+      const where = `prompt ${JSON.stringify(name)}, args.${argument}`;
+      if (typeof each !== 'object' || each === null) {
+        throw new TypeError(`${where}: must be an object such as { description: "…", required: true }`);
+      }
+      requireOptionalFunctions(where, each, ['complete']);
+    }
+    return;
+  }
   throw new TypeError(
     `prompt ${JSON.stringify(name)}, args: arguments of prompts are strings and have no schema. ` +
       'Write args: { city: { description: "…", required: true } }',
   );
 }
 
-function requireFunction(what: string, name: string, field: string, value: unknown): void {
-  if (typeof value !== 'function') {
-    throw new TypeError(
-      `${what[0]?.toUpperCase()}${what.slice(1)} ${JSON.stringify(name)} needs a function "${field}"`,
-    );
+function requireFunction(kind: RegisteredKind, name: string, field: string, definition: object): void {
+  if (typeof (definition as Record<string, unknown> | undefined | null)?.[field] === 'function') return;
+  const other = otherNameOf(kind, field, definition);
+  const method = kind === 'resource template' ? 'resourceTemplate' : kind;
+  const example = `server.${method}(${JSON.stringify(name)}, { …, ${field}: () => … })`;
+  throw new TypeError(
+    `${capitalized(kind)} ${JSON.stringify(name)} needs a function "${field}"` +
+      (other === undefined ? `: ${example}` : `; rename ${JSON.stringify(other)}`),
+  );
+}
+
+/** `fields`: the options that are functions. Default: all. */
+function requireOptionalFunctions(where: string, options: object, fields = Object.keys(options)): void {
+  for (const field of fields) {
+    const value = (options as Record<string, unknown>)[field];
+    if (value === undefined || typeof value === 'function') continue;
+    throw new TypeError(`${where}, ${field}: must be a function, not ${JSON.stringify(value)}`);
   }
+}
+
+function capitalized(text: string): string {
+  return `${text[0]?.toUpperCase()}${text.slice(1)}`;
 }
 
 function requireUri(uri: string): void {

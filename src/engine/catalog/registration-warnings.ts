@@ -3,6 +3,7 @@
 import type { Logger } from '../../common/logger.ts';
 import type {
   AppDefinition,
+  PromptArgumentDefinition,
   PromptDefinition,
   ResourceDefinition,
   ResourceTemplateDefinition,
@@ -27,6 +28,10 @@ export function warnOfContentList(name: string, entry: ToolEntry | undefined, lo
 
 const described = { name: 0, title: 0, description: 0, icons: 0, _meta: 0, visible: 0 } as const;
 const ofResource = { ...described, mimeType: 0, annotations: 0, cache: 0, read: 0 } as const;
+const ofPromptArgument = { name: 0, title: 0, description: 0, required: 0, complete: 0 } satisfies Record<
+  keyof PromptArgumentDefinition | 'name',
+  0
+>;
 /** The options of each kind, and its name or URI, which programs that register a list of definitions have beside them. */
 const known = {
   tool: {
@@ -75,6 +80,11 @@ const usualNames: { readonly [kind: string]: { readonly [name: string]: string }
   'resource template': { handler: 'read', load: 'read' },
 };
 
+/** The option of a definition that has the name by which other libraries know `field`. */
+export function otherNameOf(kind: RegisteredKind, field: string, definition: object | undefined): string | undefined {
+  return Object.keys(definition ?? {}).find((key) => usualNames[kind]?.[key] === field);
+}
+
 /** TypeScript reports them; in JavaScript they would be ignored without a word. */
 export function warnOfUnknownOptions(
   kind: RegisteredKind,
@@ -82,11 +92,26 @@ export function warnOfUnknownOptions(
   definition: object,
   logger: Logger | undefined,
 ): void {
-  for (const key in definition) {
-    if (Object.hasOwn(known[kind], key)) continue;
-    const meant = usualNames[kind]?.[key];
+  const where = `${kind} ${JSON.stringify(name)}`;
+  warnOfUnknown(where, definition, known[kind], usualNames[kind] ?? {}, logger);
+  if (kind !== 'prompt') return;
+  for (const [argument, options] of Object.entries((definition as PromptDefinition).args ?? {})) {
+    warnOfUnknown(`${where}, args.${argument}`, options, ofPromptArgument, {}, logger);
+  }
+}
+
+function warnOfUnknown(
+  where: string,
+  options: object,
+  allowed: object,
+  others: { readonly [name: string]: string },
+  logger: Logger | undefined,
+): void {
+  for (const key in options) {
+    if (Object.hasOwn(allowed, key)) continue;
+    const meant = others[key];
     const instead =
-      meant === undefined ? `use one of ${Object.keys(known[kind]).join(', ')}` : `use ${JSON.stringify(meant)}`;
-    logger?.warn(`${kind} ${JSON.stringify(name)}: the option ${JSON.stringify(key)} is not known; ${instead}`);
+      meant === undefined ? `use one of ${Object.keys(allowed).join(', ')}` : `use ${JSON.stringify(meant)}`;
+    logger?.warn(`${where}: the option ${JSON.stringify(key)} is not known; ${instead}`);
   }
 }

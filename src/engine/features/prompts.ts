@@ -33,9 +33,14 @@ function get(call: Call): PromptResult | Promise<PromptResult> {
   const args = entry.relayed === true ? given : declaredArguments(name, definition, given);
   const returned = runWithInput(call, () => definition.get(args as never, call.ctx));
   const { description } = definition;
-  if (isThenable(returned))
-    return Promise.resolve(returned as Promise<PromptReturn>).then((value) => toPromptResult(value, description));
-  return toPromptResult(returned as PromptReturn, description);
+  const finish = (value: PromptReturn): PromptResult => {
+    const result = toPromptResult(name, value, description);
+    // What a gateway relays, it has validated already.
+    if (entry.relayed !== true) requireMessages(name, result.messages);
+    return result;
+  };
+  if (isThenable(returned)) return Promise.resolve(returned as Promise<PromptReturn>).then(finish);
+  return finish(returned as PromptReturn);
 }
 
 /** The arguments that the prompt has. Throws if a required one is missing. */
@@ -53,12 +58,28 @@ function declaredArguments(
   return args;
 }
 
-function toPromptResult(value: PromptReturn, description: string | undefined): PromptResult {
+function toPromptResult(name: string, value: PromptReturn, description: string | undefined): PromptResult {
   const described = description === undefined ? {} : { description };
   if (typeof value === 'string') {
     return { ...described, messages: [{ role: 'user', content: { type: 'text', text: value } }] };
   }
   if (Array.isArray(value)) return { ...described, messages: value as readonly PromptMessage[] };
+  if (typeof value !== 'object' || value === null) {
+    throw new TypeError(`Prompt ${name} returned ${value}; return a string, messages, or { messages }`);
+  }
   if ('role' in value) return { ...described, messages: [value as PromptMessage] };
   return { ...described, ...(value as PromptResult) };
+}
+
+/** Clients would reject the whole result, and not say why. */
+function requireMessages(name: string, messages: readonly PromptMessage[]): void {
+  if (!Array.isArray(messages)) throw new TypeError(`Prompt ${name}: "messages" of its result must be a list`);
+  for (const [i, message] of messages.entries()) {
+    const { role, content } = (message ?? {}) as Partial<PromptMessage>;
+    const hasContent = typeof content === 'object' && content !== null && typeof content.type === 'string';
+    if ((role === 'user' || role === 'assistant') && hasContent) continue;
+    throw new TypeError(
+      `Prompt ${name}: message ${i} needs the role "user" or "assistant", and a content such as { type: "text", text: "…" }`,
+    );
+  }
 }

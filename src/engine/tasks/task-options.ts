@@ -1,7 +1,7 @@
 // How tools run as tasks: the options of a tool and of a server, their defaults, and their checks at registration. Loaded at
 // start, so it imports nothing else of tasks/.
 
-import { resolveLimits } from '../../common/known-options.ts';
+import { assertKnownOptions, resolveLimits } from '../../common/known-options.ts';
 import type { Principal } from '../../protocol/exchange.ts';
 import type { Json, ToolResult } from '../../protocol/model.ts';
 import type { TaskStore } from './store/task-store.ts';
@@ -161,6 +161,30 @@ export interface TasksOptions {
 const starts: readonly TaskStart[] = ['immediately', 'when-slow', 'on-detach', 'external'];
 const supports: readonly TaskSupport[] = ['forbidden', 'optional', 'required'];
 
+const ofTools: Record<keyof TaskOptions, true> = {
+  support: true,
+  start: true,
+  afterMs: true,
+  ttlMs: true,
+  keepMs: true,
+  pollMs: true,
+  recover: true,
+  attempts: true,
+  suspend: true,
+  dedupe: true,
+  inline: true,
+  concurrency: true,
+  facade: true,
+  poll: true,
+};
+const ofServers: Record<keyof TasksOptions, true> = {
+  facade: true,
+  store: true,
+  limits: true,
+  service: true,
+  claims: true,
+};
+
 /** Checks the `task` of a tool and fills in defaults. Undefined: the tool never runs as a task. */
 export function resolveTaskOptions(
   where: string,
@@ -172,6 +196,7 @@ export function resolveTaskOptions(
     throw new TypeError(`${where}, task: ${problem}`);
   };
   if (typeof options !== 'object' || options === null) return fail('must be "optional", "required" or an object');
+  assertKnownOptions(`task of ${where}`, options, ofTools);
   const needsTask = options.start === 'external' || options.inline === false;
   const { support = needsTask ? 'required' : 'optional', recover = 'fail' } = options;
   if (!supports.includes(support)) fail(`support must be one of ${supports.join(', ')}, not ${show(support)}`);
@@ -227,6 +252,7 @@ export const resolveTaskLimits = ({ limits = {} }: TasksOptions): TaskLimits =>
 
 /** Checks the options of a server. */
 export function checkTasksOptions(options: TasksOptions): void {
+  assertKnownOptions('tasks of createServer', options, ofServers);
   const { facade } = options;
   resolveTaskLimits(options);
   const fail = (problem: string): never => {
