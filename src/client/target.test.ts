@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { connect } from './connect.ts';
+import { inMemory } from './transports/in-memory.ts';
 
 test.each([undefined, null, 8000])('connect(%j) says what a server can be', async (target) => {
   await expect(connect(target as never)).rejects.toMatchObject({
@@ -14,4 +15,27 @@ test('a server of this process is connected to through inMemory', async () => {
     code: 'configuration',
     message: expect.stringContaining('connect(inMemory(server))'),
   });
+});
+
+test.each([
+  [{ comand: 'node' }, 'A server entry needs a "command" or a "url"; it has only "comand"'],
+  [{}, 'A server entry needs a "command" or a "url"; it has neither'],
+  [
+    { mcpServers: { notes: { command: 'node' } } },
+    'This is a whole configuration; connect to one entry of its mcpServers',
+  ],
+  [{ url: 'nowhere' }, '"nowhere" is not a valid URL'],
+  [
+    { command: 'node', args: 'server.mjs' },
+    '"args" of a server entry must be a list, with one string for each argument',
+  ],
+])('connect(%j) says what is wrong with the entry', async (target, message) => {
+  await expect(connect(target as never)).rejects.toMatchObject({ code: 'configuration', message });
+});
+
+test('inMemory needs a server, and connect an object of options', async () => {
+  expect(() => inMemory(undefined as never)).toThrow('inMemory needs a server as its first argument');
+  await expect(connect('http://127.0.0.1:1', null as never)).rejects.toThrow(
+    'The options of connect must be an object',
+  );
 });

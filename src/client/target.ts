@@ -79,6 +79,9 @@ function ofEntry(entry: ServerEntry, options: ConnectOptions, limits: ClientLimi
   const { type, command, url } = entry;
   if (typeof command === 'string' && command !== '') {
     if (url !== undefined) throw clientErrors.configuration('A server entry has either a command or a url, not both');
+    if (entry.args !== undefined && !Array.isArray(entry.args)) {
+      throw clientErrors.configuration('"args" of a server entry must be a list, with one string for each argument');
+    }
     const env = { ...entry.env, ...options.env };
     const cwd = options.cwd ?? entry.cwd;
     return ofCommand(
@@ -87,11 +90,16 @@ function ofEntry(entry: ServerEntry, options: ConnectOptions, limits: ClientLimi
       limits,
     );
   }
-  if (typeof url !== 'string' || !URL.canParse(url)) {
-    throw clientErrors.configuration('A server entry needs a command, or a url that is valid');
-  }
+  if (typeof url !== 'string') throw clientErrors.configuration(explainEntry(entry));
+  if (!URL.canParse(url)) throw clientErrors.configuration(`${JSON.stringify(url)} is not a valid URL`);
   const headers = { ...entry.headers, ...options.headers };
   return ofUrl(new URL(url), type === 'sse' ? 'sse' : undefined, { ...options, headers }, limits);
+}
+
+function explainEntry(entry: object): string {
+  if ('mcpServers' in entry) return 'This is a whole configuration; connect to one entry of its mcpServers';
+  const keys = Object.keys(entry).map((key) => JSON.stringify(key));
+  return `A server entry needs a "command" or a "url"; it has ${keys.length === 0 ? 'neither' : `only ${keys.join(', ')}`}`;
 }
 
 function ofCommand(argv: readonly string[], options: ConnectOptions, limits: ClientLimits): Destination {

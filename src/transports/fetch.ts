@@ -2,6 +2,7 @@
 // its types need Node.js.
 
 import type { SessionHost } from '../protocol/exchange.ts';
+import { assertHost } from './assert-host.ts';
 import type { FetchHandler, FetchInfo } from './http/fetch/to-fetch.ts';
 import { assertHttpOptions } from './http/known-options.ts';
 import { loadOnce } from './http/load-once.ts';
@@ -17,6 +18,7 @@ export type { FetchHandler, FetchInfo } from './http/fetch/to-fetch.ts';
  * export default { fetch: toFetch(server, { allowedHosts: ['mcp.example.com'] }) };
  */
 export function toFetch(host: SessionHost, options: EndpointOptions = {}): FetchHandler {
+  assertHost('toFetch', host);
   assertHttpOptions('toFetch', options);
   const { handler, ...ends } = loadOnce(host, async () => {
     const { createFetchHandler } = await import('./http/fetch/to-fetch.ts');

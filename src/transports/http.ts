@@ -3,6 +3,7 @@
 // their own, which every server would have to open.
 
 import type { SessionHost } from '../protocol/exchange.ts';
+import { assertHost } from './assert-host.ts';
 import { assertHttpOptions } from './http/known-options.ts';
 import { loadOnce } from './http/load-once.ts';
 import type { HttpServer } from './http/node/serve.ts';
@@ -22,6 +23,7 @@ export type * from './http/options.ts';
  * const { url, close } = await serveHttp(server, { port: 8000 });
  */
 export async function serveHttp(host: SessionHost, options?: HttpOptions): Promise<HttpServer> {
+  assertHost('serveHttp', host);
   const { serveHttp: serve } = await import('./http/node/serve.ts');
   return serve(host, options);
 }
@@ -35,6 +37,7 @@ export async function serveHttp(host: SessionHost, options?: HttpOptions): Promi
  * app.all('/mcp', toNodeHandler(server));
  */
 export function toNodeHandler(host: SessionHost, options: EndpointOptions = {}): NodeHandler {
+  assertHost('toNodeHandler', host);
   assertHttpOptions('toNodeHandler', options);
   const { handler, ...ends } = loadOnce(host, async () => {
     const { createNodeHandler } = await import('./http/node/to-node-handler.ts');

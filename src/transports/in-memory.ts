@@ -3,6 +3,7 @@
 
 import { type Logger, silentLogger } from '../common/logger.ts';
 import type { Channel, Host, Outlet, Peer } from '../protocol/exchange.ts';
+import { assertHost } from './assert-host.ts';
 import { receiveText } from './receive.ts';
 
 export interface InMemoryOptions {
@@ -32,6 +33,7 @@ export interface InMemoryConnection extends AsyncIterable<unknown> {
  * const response = await connection.receive();
  */
 export function connectInMemory(host: Host, options: InMemoryOptions = {}): InMemoryConnection {
+  assertHost('connectInMemory', host);
   return new MemoryConnection(host, options);
 }
 

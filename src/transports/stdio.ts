@@ -6,6 +6,7 @@ import type { Logger } from '../common/logger.ts';
 import { waitAtMost } from '../common/wait.ts';
 import { createLogger } from '../logging/logger.ts';
 import type { Host, Principal } from '../protocol/exchange.ts';
+import { assertHost } from './assert-host.ts';
 import { type ProcessListener, signalExitCodes, watchParent, watchProcess, watchStderr } from './process-watch.ts';
 import { guardStdout } from './stdout-guard.ts';
 import { type StreamEnd, type StreamOptions, type StreamServer, serveStream } from './stream.ts';
@@ -57,6 +58,7 @@ const flushLogMs = 200;
  * an unhandled rejection is logged, and the process exits with 1. What other code prints to stdout is logged instead.
  */
 export async function serveStdio(host: Host, options: StdioOptions = {}): Promise<StdioServer> {
+  assertHost('serveStdio', host);
   const { stdin = process.stdin, stdout = process.stdout, logger = createLogger(), principal, ...rest } = options;
   const connection = serveStream(
     host,

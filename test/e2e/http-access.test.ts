@@ -3,11 +3,13 @@
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
+  connectInMemory,
   createServer,
   type EndpointOptions,
   type HttpOptions,
   type HttpServer,
   serveHttp,
+  serveStdio,
   toFetch,
   toNodeHandler,
 } from '../../src/index.ts';
@@ -386,6 +388,12 @@ describe('options that are invalid', () => {
     [{ allowedOrigins: ['nope'] }, 'allowedOrigins: "nope" is not an origin'],
     [{ allowedHosts: ['http://x'] }, 'allowedHosts: "http://x" is not a host name'],
     [{ prot: 0 } as HttpOptions, 'Unknown option prot of serveHttp; use one of host, port, '],
+    [
+      { allowedHosts: 'mcp.example' } as unknown as HttpOptions,
+      'allowedHosts: must be a list, such as ["mcp.example"]',
+    ],
+    [{ authenticate: true } as unknown as HttpOptions, 'authenticate: must be a function that identifies the caller'],
+    [{ path: 'mcp' }, 'path: must begin with a slash, such as "/mcp"; it is "mcp"'],
     [{ metricsPath: '/mcp' }, 'Two routes share the path /mcp'],
   ] satisfies [HttpOptions, string][])(
     '%j is rejected with its name, and no port stays open',
@@ -396,6 +404,20 @@ describe('options that are invalid', () => {
       await expect.poll(openServers).toBe(before);
     },
   );
+
+  test('what is not a server, or not an object of options, is rejected with the name of the function', async () => {
+    const server = createServer({ name: 'invalid', version: '1.0.0' });
+    const problem = (callee: string) => `${callee} needs a server as its first argument: ${callee}(createServer({`;
+    await expect(serveHttp({ port: 0 } as never)).rejects.toThrow(problem('serveHttp'));
+    await expect(serveHttp({ server } as never)).rejects.toThrow('serveHttp(gateway.server)');
+    await expect(serveHttp(server, 8000 as never)).rejects.toThrow(
+      'The options of serveHttp must be an object, not number',
+    );
+    expect(() => toFetch(undefined as never)).toThrow(problem('toFetch'));
+    expect(() => toNodeHandler(null as never)).toThrow(problem('toNodeHandler'));
+    expect(() => connectInMemory({} as never)).toThrow(problem('connectInMemory'));
+    await expect(serveStdio(undefined as never)).rejects.toThrow(problem('serveStdio'));
+  });
 
   test('one that toNodeHandler and toFetch do not have is rejected before the first request', () => {
     const server = createServer({ name: 'invalid', version: '1.0.0' });

@@ -46,6 +46,12 @@ test('nor is an option of a client or a gateway', async () => {
   expect(() => createGateway({ mcpServers: {} } as never)).toThrow(
     'createGateway(await gatewayConfig({ mcpServers }))',
   );
+  expect(() => createGateway(config, null as never)).toThrow(
+    'The options of createGateway must be an object, not null',
+  );
+  for (const input of [undefined, 'mcp.json', { servers: {} }, { mcpServers: [] }]) {
+    await expect(gatewayConfig(input as never)).rejects.toThrow('gatewayConfig({ mcpServers: { notes: { command: ');
+  }
 });
 
 test('arguments of prompts are not a schema', () => {

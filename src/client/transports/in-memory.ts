@@ -1,6 +1,7 @@
 // A client of a server in the same process.
 
 import type { Host, Peer } from '../../protocol/exchange.ts';
+import { assertHost } from '../../transports/assert-host.ts';
 import { connectInMemory, type InMemoryConnection } from '../../transports/in-memory.ts';
 import type { Outgoing, Transport, TransportListener } from './transport.ts';
 
@@ -11,6 +12,7 @@ import type { Outgoing, Transport, TransportListener } from './transport.ts';
  * const client = await connect(inMemory(server));
  */
 export function inMemory(host: Host, peer: Peer = { transport: 'memory' }): () => Transport {
+  assertHost('inMemory', host);
   return () => new InMemoryTransport(host, peer);
 }
 

@@ -82,6 +82,11 @@ export interface GatewayInput {
 
 /** Decodes a configuration that is already an object, for programs. Variables such as `${NAME}` are not expanded. */
 export async function gatewayConfig(input: GatewayInput, options: DecodeOptions = {}): Promise<GatewayConfig> {
+  if (!isObject(input?.mcpServers)) {
+    throw new TypeError(
+      'gatewayConfig needs the servers by name: gatewayConfig({ mcpServers: { notes: { command: "…", args: [] } } })',
+    );
+  }
   const servers = Object.entries(input.mcpServers).map(([name, written]) => ({ name, written }));
   return (await decodeGateway([{ servers, gateway: input.gateway }], options)).config;
 }

@@ -29,6 +29,10 @@ export function explainInvalid(option: AccessOption, value: string): string | un
 /** Throws for the first invalid value, with the name of its option. */
 export function assertAccessOptions(options: Pick<EndpointOptions, AccessOption>): void {
   for (const option of Object.keys(checks) as AccessOption[]) {
+    const given: unknown = options[option];
+    if (option !== 'publicUrl' && given !== undefined && !Array.isArray(given)) {
+      throw new TypeError(`${option}: must be a list, such as [${JSON.stringify(given)}]`);
+    }
     for (const value of [options[option] ?? []].flat()) {
       const problem = explainInvalid(option, value);
       if (problem !== undefined) throw new TypeError(`${option}: ${problem}`);

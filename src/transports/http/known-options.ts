@@ -40,8 +40,17 @@ const ofServers: Record<keyof HttpOptions, true> = {
   graceMs: true,
 };
 
-/** Throws for an option that does not exist: without it, the server would listen elsewhere, or let more callers in. */
+/** Throws for an option that does not exist or cannot work: without it, the server would listen elsewhere, or let more callers in. */
 export const assertHttpOptions = (
   callee: 'serveHttp' | 'toNodeHandler' | 'toFetch',
   options: HttpOptions | EndpointOptions,
-): void => assertKnownOptions(callee, options, callee === 'serveHttp' ? ofServers : ofEndpoints);
+): void => {
+  assertKnownOptions(callee, options, callee === 'serveHttp' ? ofServers : ofEndpoints);
+  const { authenticate, path } = options;
+  if (authenticate !== undefined && typeof authenticate !== 'function') {
+    throw new TypeError('authenticate: must be a function that identifies the caller; mooring/security has some');
+  }
+  if (path !== undefined && !/^\//.test(path)) {
+    throw new TypeError(`path: must begin with a slash, such as "/mcp"; it is ${JSON.stringify(path)}`);
+  }
+};
