@@ -6,9 +6,13 @@ import type { UpstreamConfig } from './config/gateway-config.ts';
 
 /** Everything that a server lists, all pages. */
 export interface UpstreamLists {
+  /** As the server lists them. */
   readonly tools: readonly Tool[];
+  /** As the server lists them. */
   readonly prompts: readonly Prompt[];
+  /** As the server lists them. */
   readonly resources: readonly Resource[];
+  /** As the server lists them. */
   readonly resourceTemplates: readonly ResourceTemplate[];
   /** From the response to `initialize` or `server/discover`. */
   readonly instructions?: string | undefined;
@@ -33,7 +37,9 @@ export interface CatalogCache {
   write(digest: string, lists: UpstreamLists, prepared?: PreparedLists): void;
 }
 
+/** Lists from an earlier start. */
 export interface CachedLists {
+  /** As the server had them. */
   readonly lists: UpstreamLists;
   /** When they were read from the server. */
   readonly atMs: number;
@@ -65,6 +71,7 @@ export interface PinChecker {
   ): PinReport;
 }
 
+/** What a comparison found. */
 export interface PinReport {
   /** The tools that may be shown and called, in the order of the server. */
   readonly shown: readonly Tool[];
@@ -76,8 +83,11 @@ export interface PinReport {
   readonly fingerprints?: readonly string[] | undefined;
 }
 
+/** A tool that is not as it was accepted. */
 export interface PinChange {
+  /** The server's own name for it. */
   readonly tool: string;
+  /** `removed`: it is not listed any more. */
   readonly kind: 'new' | 'changed' | 'renamed' | 'removed';
   /** The former name of a renamed tool. */
   readonly formerName?: string | undefined;

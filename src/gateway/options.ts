@@ -11,6 +11,7 @@ import type { UpstreamSettings } from './upstreams/upstream.ts';
 /** Which server of the gateway: a view (empty: the default view), or a single upstream. */
 export type ServedAs = { readonly view: string } | { readonly upstream: string };
 
+/** What the program around a gateway provides. */
 export interface GatewayOptions extends Omit<UpstreamSettings, 'client' | 'logger'> {
   /** Name and version of the gateway, and other options of its servers. Default: `mooring`. */
   readonly server?: Partial<ServerOptions>;
@@ -18,7 +19,9 @@ export interface GatewayOptions extends Omit<UpstreamSettings, 'client' | 'logge
   readonly logger?: Logger | false;
   /** Called for every server of the gateway before it is used: to add middleware, policies, observers. */
   readonly prepareServer?: (server: Server, as: ServedAs) => void;
+  /** Limits of calls that wait for input of a client; see `HeldCallLimits` for their defaults. */
   readonly heldCalls?: Partial<HeldCallLimits>;
+  /** Called when the state of a server behind the gateway changes. */
   readonly onState?: (status: UpstreamStatus) => void;
 }
 

@@ -9,6 +9,7 @@ export interface RedactorOptions {
   readonly keys?: readonly string[];
   /** Additional shapes of secrets in text. A missing global flag is added. */
   readonly patterns?: readonly RegExp[];
+  /** What secrets are replaced by. Default `[redacted]`. */
   readonly replacement?: string;
   /** Levels of nesting copied: bounds the stack. */
   readonly maxDepth?: number;

@@ -26,6 +26,7 @@ export interface DecodedGateway {
 /** Everything that is wrong with a configuration. Paths begin with the name of a server, or with `gateway`. */
 export class GatewayConfigError extends Error {
   override readonly name = 'GatewayConfigError';
+  /** Each with its place in the configuration. */
   readonly issues: readonly ConfigIssue[];
 
   constructor(issues: readonly ConfigIssue[]) {
@@ -34,6 +35,7 @@ export class GatewayConfigError extends Error {
   }
 }
 
+/** Something that is wrong with a configuration. */
 export interface ConfigIssue extends Issue {
   /** Which source it is in. */
   readonly source: number;
@@ -76,7 +78,9 @@ export async function decodeGateway(
 
 /** A configuration as an object: `mcpServers` as in any client, and `gateway`. */
 export interface GatewayInput {
+  /** Entries by name: a command or a URL, and options of the gateway in `mooring`. */
   readonly mcpServers: JsonObject;
+  /** Views and other keys of the gateway itself. */
   readonly gateway?: unknown;
 }
 

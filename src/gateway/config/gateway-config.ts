@@ -6,9 +6,11 @@ import type { Json, Root, ToolAnnotations } from '../../protocol/model.ts';
 
 /** A gateway: its servers in the order of the file, and its views. */
 export interface GatewayConfig {
+  /** The servers behind it, in the order of the file. */
   readonly servers: readonly UpstreamConfig[];
   /** The named views. The default view, with all servers, is `defaultView`. */
   readonly views: readonly ViewConfig[];
+  /** The view at `/mcp`, with all servers. */
   readonly defaultView: ViewConfig;
   /** Which tools can be called by their bare name: those of servers with app pages, all that are unique, none. */
   readonly bareNames: BareNames;
@@ -20,17 +22,20 @@ export interface GatewayConfig {
   readonly catalog: boolean;
 }
 
+/** Tools without the prefix of their server: those that app pages call, all whose name is unique, or none. */
 export type BareNames = 'apps' | 'unique' | 'off';
 
 /** Which callers share a connection to a server: all, those of one principal, of one session, or none. */
 export type Isolation = 'shared' | 'principal' | 'session' | 'call';
 
+/** A kind of input request. */
 export type InputKind = 'elicitation' | 'sampling' | 'roots';
 
 /** Names (globs) that are shown; what is excluded is not shown, even if it is included. */
 export interface ItemFilter {
   /** Absent: all. */
   readonly include?: readonly string[] | undefined;
+  /** Empty: none. */
   readonly exclude: readonly string[];
 }
 
@@ -38,8 +43,11 @@ export interface ItemFilter {
 export interface ToolOverride {
   /** Its name at the gateway, before the prefix is added. */
   readonly name?: string | undefined;
+  /** Absent: as the server has it. */
   readonly title?: string | undefined;
+  /** Absent: as the server has it. */
   readonly description?: string | undefined;
+  /** Absent: as the server has them. */
   readonly annotations?: ToolAnnotations | undefined;
   /** Arguments that are not shown and that callers cannot send. */
   readonly hideArguments: readonly string[];
@@ -51,10 +59,13 @@ export interface ToolOverride {
 
 /** When a server that ended is started again. */
 export interface RestartConfig {
+  /** The pause before the first restart; it grows with each failure. Default 1 s. */
   readonly minMs: number;
+  /** The longest pause. Default 60 s. */
   readonly maxMs: number;
   /** After this many failures within `withinMs` it is down. */
   readonly tries: number;
+  /** Default 5 minutes. */
   readonly withinMs: number;
 }
 
@@ -88,8 +99,11 @@ export type UpstreamAuth =
 
 /** The sandbox of a command. */
 export interface UpstreamSandbox {
+  /** Folders that the program can read. */
   readonly readOnly: readonly string[];
+  /** Folders that the program can read and write. */
   readonly writable: readonly string[];
+  /** `none`: only a loopback interface of its own. */
   readonly network: 'none' | 'host';
 }
 
@@ -105,24 +119,35 @@ export interface UpstreamConfig {
   readonly identity: string;
   /** What to connect to. */
   readonly entry: ServerEntry;
+  /** It is not started, and has no tools. */
   readonly disabled: boolean;
   /** False: names without prefix, except where an earlier server has the same name. */
   readonly prefix: boolean;
+  /** Which tools are shown, by the server's own names. */
   readonly tools: ItemFilter;
+  /** Which prompts are shown, by the server's own names. */
   readonly prompts: ItemFilter;
   /** Globs of URIs and of URI templates. */
   readonly resources: ItemFilter;
   /** By the server's own name for the tool. */
   readonly override: Readonly<Record<string, ToolOverride>>;
+  /** Which callers share a connection. Default `shared`, or `principal` if callers are authenticated. */
   readonly isolation: Isolation;
+  /** `eager`: it starts with the gateway. Default `lazy`: when it is first needed. */
   readonly start: 'lazy' | 'eager';
   /** 0: never stopped. */
   readonly idleMs: number;
+  /** When it is started again after it has ended. */
   readonly restart: RestartConfig;
+  /** Processes of a command at a time, with an isolation other than `shared`. Default 8. */
   readonly maxProcesses: number;
+  /** How long a call may take without progress. Default 60 s. */
   readonly timeoutMs: number;
+  /** How long a call may take in all. Default 10 minutes. */
   readonly maxTimeoutMs: number;
+  /** `auto` (default), `handshake` for revisions with `initialize` only, or a date. */
   readonly revision: string;
+  /** How the gateway authenticates to it. */
   readonly auth: UpstreamAuth;
   /** Lower case. */
   readonly forwardHeaders: readonly string[];
@@ -130,10 +155,15 @@ export interface UpstreamConfig {
   readonly roots: readonly Root[] | undefined;
   /** The input requests of the server that may be passed on. */
   readonly asks: readonly InputKind[];
+  /** What happens if a tool has changed since it was accepted. `block`: it cannot be called. Default `warn`. */
   readonly pin: 'off' | 'warn' | 'block';
+  /** `hold`: new tools are not shown until they are accepted. Default `allow`. */
   readonly newTools: 'allow' | 'hold';
+  /** How often lists are read again if the server does not announce changes. Default 5 minutes. */
   readonly refreshMs: number;
+  /** The largest result that is passed on. Default 8 MiB. */
   readonly maxResultBytes: number;
+  /** `/readyz` fails while it is down. Default false. */
   readonly required: boolean;
   /** Validate arguments here, before the server does. */
   readonly validate: boolean;
@@ -141,6 +171,7 @@ export interface UpstreamConfig {
   readonly identify: boolean;
   /** Variables of our environment that a command gets besides the minimum and `env`. */
   readonly inheritEnv: readonly string[];
+  /** The sandbox of a command; undefined: none. */
   readonly sandbox: UpstreamSandbox | undefined;
 }
 
@@ -152,6 +183,7 @@ export interface ViewConfig {
   readonly servers: readonly string[] | '*';
   /** Globs of exposed names. */
   readonly tools: ItemFilter;
+  /** Globs of exposed names. */
   readonly prompts: ItemFilter;
   /** Globs of URIs and URI templates. */
   readonly resources: ItemFilter;
@@ -173,5 +205,6 @@ export interface ViewConfig {
 export interface ViewAccess {
   /** Globs of principal ids. */
   readonly principals: readonly string[];
+  /** A caller must have all of them. */
   readonly scopes: readonly string[];
 }

@@ -89,12 +89,17 @@ export type UpstreamStateName =
 
 /** The state of an upstream, for operators and monitoring. */
 export interface UpstreamStatus {
+  /** The name of its entry. */
   readonly name: string;
+  /** The text before `__` in names of its tools. */
   readonly slug: string;
+  /** What it does now. */
   readonly state: UpstreamStateName;
   /** When it entered this state: ISO 8601. */
   readonly since: string;
+  /** What led to the state, where there is something to say. */
   readonly reason?: string;
+  /** The protocol revision of its connection. */
   readonly revision?: string;
   /** How often a connection was opened again after it had ended, not responded or been restarted. */
   readonly restarts: number;
@@ -104,8 +109,11 @@ export interface UpstreamStatus {
   readonly queued: number;
   /** Half of its last 512 calls, and 99 of 100, took at most this time; absent before the first. */
   readonly p50Ms?: number;
+  /** 99 of 100 of its last 512 calls took at most this time. */
   readonly p99Ms?: number;
+  /** The process of a command; absent while it does not run. */
   readonly pid?: number;
+  /** How many connections are open. */
   readonly connections: number;
   /** How many callers have lists of their own; absent if all callers see the same. */
   readonly callerLists?: number;

@@ -33,6 +33,7 @@ export interface FieldRule {
   readonly hide: readonly string[];
 }
 
+/** Where the log is, and its limits. */
 export interface AuditOptions {
   /** The folder of the files. Created with mode 0700 if it is missing. */
   readonly directory: string;
@@ -69,23 +70,31 @@ export interface AuditOptions {
   readonly fields?: readonly FieldRule[];
   /** More names and shapes of secrets. */
   readonly secretKeys?: readonly string[];
+  /** Shapes of secrets in texts, in addition to the built-in ones. */
   readonly secretPatterns?: readonly RegExp[];
+  /** Where failures of the log itself are reported. Default: nowhere. */
   readonly logger?: Logger;
 }
 
 /** A line about something other than a request: the start of a program, a decision. */
 export interface AuditRecord {
+  /** The `event` of the line. */
   readonly event: string;
+  /** The call that it belongs to: its principal and session are written. */
   readonly ctx?: Pick<Context, 'principal' | 'session'>;
   /** Written without secrets. */
   readonly details?: JsonObject;
+  /** The `outcome` of the line. */
   readonly outcome?: string;
+  /** The `ms` of the line. */
   readonly durationMs?: number;
 }
 
 /** The end of the chain. Store it elsewhere to detect later whether lines were cut off. */
 export interface AuditHead {
+  /** The number of the last line. */
   readonly seq: number;
+  /** The hash of the last group of lines, which has that of the group before it. */
   readonly hash: string;
 }
 
@@ -93,6 +102,7 @@ export interface AuditHead {
 export interface AuditStatus {
   /** Why they cannot; undefined while they can. */
   readonly failure: string | undefined;
+  /** What happens to calls while lines cannot be written. */
   readonly failureMode: FailureMode;
   /** Bytes of lines that wait to be written. */
   readonly queuedBytes: number;
@@ -106,7 +116,9 @@ export interface AuditStatus {
 export interface AuditLog extends Pack<Server> {
   /** The file lines go to. */
   readonly path: string;
+  /** The end of the chain now. */
   readonly head: AuditHead;
+  /** Whether lines can be written now. */
   readonly status: AuditStatus;
   /** The same for `serveHttp({ monitors })`. */
   monitor(): PartStatus;
@@ -119,6 +131,7 @@ export interface AuditLog extends Pack<Server> {
   authentication(authenticate: Authenticate): Authenticate;
   /** A sandbox whose starts are recorded, for the call that `ctx` belongs to. */
   sandbox(sandbox: Sandbox, ctx?: Pick<Context, 'principal' | 'session'>): Sandbox;
+  /** Adds a line of your own. */
   record(record: AuditRecord): void;
   /** Resolves when everything recorded so far is written as `sync` requires. */
   flush(): Promise<void>;

@@ -10,13 +10,21 @@ import { type LocatedLine, readFileLines, readLines } from './read.ts';
 
 /** Which lines to find. Texts are globs; all given fields must match. */
 export interface AuditFilter {
+  /** Lines from this time on. */
   readonly since?: Date;
+  /** Lines up to this time. */
   readonly until?: Date;
+  /** Such as `call` or `auth`. */
   readonly event?: string;
+  /** The id of the caller. */
   readonly principal?: string;
+  /** The key of the session. */
   readonly session?: string;
+  /** The tool, prompt or resource. */
   readonly name?: string;
+  /** Only the events `request` and `invalid-message` have one. */
   readonly method?: string;
+  /** Such as `rejected`. */
   readonly outcome?: string;
 }
 
@@ -45,9 +53,11 @@ export async function* queryAudit(
   }
 }
 
+/** Which lines to return. */
 export interface TailOptions {
   /** How many of the last lines to return first. Default 20. */
   readonly lines?: number;
+  /** Only lines that match. Default: all. */
   readonly filter?: AuditFilter;
   /** Then return new lines as they are written, until aborted. */
   readonly follow?: AbortSignal;

@@ -10,10 +10,13 @@ import { type LocatedLine, readLines } from './read.ts';
 
 /** Where a chain is broken. */
 export interface ChainBreak {
+  /** The name of the file. */
   readonly file: string;
+  /** The line in the file, counted from 1. */
   readonly line: number;
   /** If one of several lines was changed: the last of them. */
   readonly to?: number;
+  /** What is wrong with it. */
   readonly why: string;
 }
 
@@ -21,6 +24,7 @@ export interface ChainBreak {
 export interface MissingLines {
   /** The numbers of the first and the last of them. */
   readonly from: number;
+  /** The number of the last of them. */
   readonly to: number;
   /** What was done to their file. */
   readonly why: string;
@@ -30,7 +34,9 @@ export interface MissingLines {
 
 /** What was found in one log. */
 export interface Verification {
+  /** The name of the log: what its files begin with. */
   readonly name: string;
+  /** Whether no line was changed, added or removed. */
   readonly ok: boolean;
   /** The number of lines; if the chain is broken, the number of lines before the break that are known to be unchanged. */
   readonly lines: number;
@@ -44,6 +50,7 @@ export interface Verification {
   readonly unfinished: boolean;
   /** Lines in files that were moved, removed or truncated while the log was being written. The log itself says so. */
   readonly missing: readonly MissingLines[];
+  /** The first place where the chain is broken; absent if it is not. */
   readonly broken?: ChainBreak;
 }
 

@@ -7,7 +7,9 @@ export type { Principal } from '../../protocol/callers/principal.ts';
 
 /** What an authenticator can read of a request. */
 export interface AuthRequest {
+  /** The HTTP method. */
   readonly method: string;
+  /** The path, without the query. */
   readonly path: string;
   /** For logs and limits, never for trust. */
   readonly address: string | undefined;
@@ -21,6 +23,7 @@ export interface Denied {
   readonly status: 401 | 403;
   /** The value of `WWW-Authenticate`. */
   readonly challenge?: string;
+  /** What the caller is told. */
   readonly message?: string;
 }
 

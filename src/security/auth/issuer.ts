@@ -9,16 +9,21 @@ import { type JSONWebKeySet, type JWTVerifyGetKey, loadJose } from './jose.ts';
 
 /** Asks the issuer about each token (RFC 7662), for tokens without readable claims. */
 export interface IntrospectionOptions {
+  /** The address of the introspection endpoint. */
   readonly endpoint: string;
+  /** The client id of this server at the issuer. */
   readonly clientId: string;
+  /** The secret of that client. */
   readonly clientSecret: string;
 }
 
+/** An authorization server whose tokens are accepted. */
 export interface IssuerOptions {
   /** Exactly as in `iss` of tokens. */
   readonly issuer: string;
   /** The key set or its address. Default: found through the metadata of the issuer. */
   readonly jwks?: string | JSONWebKeySet;
+  /** Ask the issuer about each token. Default: tokens are verified by their signature. */
   readonly introspection?: IntrospectionOptions;
 }
 

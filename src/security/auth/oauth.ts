@@ -22,6 +22,7 @@ import {
 } from './metadata.ts';
 import { TokenCache } from './token-cache.ts';
 
+/** Which tokens are accepted, and for what. */
 export interface OAuthOptions {
   /** The address that clients use for this server: `https://mcp.example.com/mcp`. */
   readonly resource: string;
@@ -30,6 +31,7 @@ export interface OAuthOptions {
    * client is told to get a token for the address that it uses. A token is valid for its address and those below it.
    */
   readonly path?: string;
+  /** The authorization servers whose tokens are accepted: their issuers, or options for them. */
   readonly issuers: readonly (string | IssuerOptions)[];
   /** What `aud` of a token must be. Default: `resource`. */
   readonly audience?: string | readonly string[];
@@ -45,13 +47,17 @@ export interface OAuthOptions {
   readonly scopeHierarchy?: ScopeHierarchy;
   /** How long the result for a token is cached. Default 30 s; 0 checks every time. */
   readonly cacheMs?: number;
+  /** The name of this server in the metadata, for people. */
   readonly resourceName?: string;
+  /** The address of a page for developers, in the metadata. */
   readonly documentation?: string;
 }
 
+/** An authenticator for access tokens of OAuth 2.1. */
 export interface OAuthAuthenticator {
   /** For `serveHttp`. */
   readonly authenticate: Authenticate;
+  /** The metadata of this server (RFC 9728). */
   readonly metadata: ProtectedResourceMetadata;
   /** For `serveHttp`: the metadata that tells clients where to get a token. */
   readonly routes: readonly MetadataRoute[];

@@ -13,12 +13,17 @@ import { hasScopes } from './claims.ts';
 
 /** Which operations need which scopes. Globs. */
 export interface ScopeRule {
+  /** Tools that need the scopes to be called. */
   readonly tools?: readonly string[];
+  /** URIs that need the scopes to be read or watched. */
   readonly resources?: readonly string[];
+  /** Prompts that need the scopes. */
   readonly prompts?: readonly string[];
+  /** The scopes that a caller must have, all of them. */
   readonly scopes: readonly string[];
 }
 
+/** How callers without the scopes are answered. */
 export interface ScopeOptions {
   /** Creates the challenge; `oauth.challenge` says where clients get tokens. */
   readonly challenge?: (scopes: readonly string[]) => string;

@@ -21,6 +21,7 @@ export interface TokenEntry {
   readonly expires?: string;
 }
 
+/** Which static tokens are accepted. */
 export interface TokenOptions {
   /** The accepted tokens, as `readTokenFile` returns them. */
   readonly tokens: readonly TokenEntry[];

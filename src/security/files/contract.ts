@@ -7,16 +7,23 @@ import type { FindOptions, TextMatches, TextSearchOptions } from './search.ts';
 
 /** Where something would be: inside a root by its name, not yet looked at. */
 export interface FileLocation {
+  /** The absolute path. */
   readonly path: string;
+  /** The same as a `file:` URI. */
   readonly uri: string;
 }
 
 /** What is known about a file or directory. */
 export interface FileFacts extends FileLocation {
+  /** What it is. */
   readonly kind: 'file' | 'directory';
+  /** In bytes. */
   readonly size: number;
+  /** Milliseconds since 1970. */
   readonly modifiedMs: number;
+  /** Milliseconds since 1970. */
   readonly createdMs: number;
+  /** Milliseconds since 1970. */
   readonly accessedMs: number;
   /** Permission bits, such as `0o644`. */
   readonly mode: number;
@@ -33,11 +40,13 @@ export interface FileTree {
   readonly raceFree: boolean;
   /** The canonical path inside the roots; throws `FILE_NOT_FOUND` for any other. Does not access the disk. */
   resolve(target: string): FileLocation;
+  /** Facts about a file or directory. */
   stat(target: string): Promise<FileFacts>;
   /** Reads an ordinary file of at most `maxBytes` (never more than the tree's limit). */
   readFile(target: string, options?: { readonly maxBytes?: number; readonly signal?: AbortSignal }): Promise<Buffer>;
   /** Reads some lines of a file of any size; they are limited like the bytes of `readFile`. */
   readLines(target: string, options: LinesOptions): Promise<Buffer>;
+  /** What is in a directory, by default without its subdirectories. */
   list(target: string, options?: ListOptions): Promise<Listing>;
   /** Files and directories below a directory whose relative path matches a glob (`*`, `**`, `?`, `{a,b}`). */
   findFiles(target: string, pattern: string, options?: FindOptions): Promise<Listing>;
@@ -57,6 +66,7 @@ export interface FileTree {
   move(source: string, destination: string): Promise<void>;
   /** Removes a file or an empty directory. */
   remove(target: string): Promise<{ readonly kind: 'file' | 'directory' }>;
+  /** The `file:` URI of a path. */
   toUri(path: string): string;
   /** The path of a `file:` URI inside the roots. */
   fromUri(uri: string): string;

@@ -5,23 +5,30 @@ import { fileErrors } from './errors.ts';
 
 /** One replacement. `oldText` must occur exactly once, unless all occurrences are to be replaced. */
 export interface TextEdit {
+  /** The text to replace, exactly as it is in the file. */
   readonly oldText: string;
+  /** The text to put there. */
   readonly newText: string;
+  /** Replace every occurrence. Default false: there must be exactly one. */
   readonly replaceAll?: boolean;
 }
 
 /** Replacements in the given order, or a function from the old text to the new one. */
 export type Edits = readonly TextEdit[] | ((text: string) => string);
 
+/** How a file is edited. */
 export interface EditOptions {
   /** Only returns the diff. */
   readonly dryRun?: boolean;
+  /** Stops before the file is replaced. */
   readonly signal?: AbortSignal;
 }
 
+/** What an edit changed. */
 export interface EditResult {
   /** A unified diff; empty when nothing changes. */
   readonly diff: string;
+  /** Whether the new text differs from the old one. */
   readonly changed: boolean;
 }
 

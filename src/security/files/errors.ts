@@ -26,6 +26,7 @@ export type HiddenReason = 'missing' | 'outside' | 'denied' | 'malformed' | 'lin
 /** A denied or failed file operation. */
 export class FileError extends UserError {
   override readonly name = 'FileError';
+  /** What went wrong. */
   readonly code: FileErrorCode;
 
   constructor(code: FileErrorCode, message: string, options?: ErrorOptions) {

@@ -16,7 +16,9 @@ export interface LinesOptions {
   readonly head?: number;
   /** The last lines instead. */
   readonly tail?: number;
+  /** Never above `maxFileBytes` of the tree, which is the default. */
   readonly maxBytes?: number;
+  /** Stops reading when aborted. */
   readonly signal?: AbortSignal;
 }
 

@@ -13,27 +13,37 @@ import { type WalkContext, walk } from './walk.ts';
 
 /** One line of a listing. */
 export interface FileEntry {
+  /** The absolute path. */
   readonly path: string;
+  /** The same as a `file:` URI. */
   readonly uri: string;
+  /** The last part of the path. */
   readonly name: string;
+  /** What it is. */
   readonly kind: 'file' | 'directory';
   /** Bytes of a file; 0 for a directory. */
   readonly size: number;
+  /** Milliseconds since 1970. */
   readonly modifiedMs: number;
 }
 
 /** What a listing found, sorted by path; `truncated` when a limit ended it early. */
 export interface Listing {
+  /** Sorted by path. */
   readonly entries: readonly FileEntry[];
+  /** A limit ended the listing early. */
   readonly truncated: boolean;
 }
 
 /** How far a listing goes; the tree's limits bound both numbers. */
 export interface ListOptions {
+  /** Also list what is in subdirectories. Default false. */
   readonly recursive?: boolean;
+  /** Never above the limit of the tree, which is the default. */
   readonly maxEntries?: number;
   /** Globs of what is left out, relative to the directory (path-glob.ts); excluded directories are not entered. */
   readonly exclude?: readonly string[];
+  /** Stops the listing when aborted. */
   readonly signal?: AbortSignal;
 }
 

@@ -7,22 +7,29 @@ import { compilePathGlob } from './path-glob.ts';
 import type { RootedPath } from './roots.ts';
 import type { WalkContext } from './walk.ts';
 
+/** How files are found. */
 export interface FindOptions {
   /** Globs of what is left out, as in `list`. */
   readonly exclude?: readonly string[];
+  /** Stops the search when aborted. */
   readonly signal?: AbortSignal;
 }
 
+/** How texts are found. */
 export interface TextSearchOptions extends FindOptions {
   /** Only files whose path below the directory matches this glob. */
   readonly include?: string;
+  /** Compare without case. Default false. */
   readonly ignoreCase?: boolean;
+  /** Never above the limit of the tree, which is the default. */
   readonly maxMatches?: number;
 }
 
 /** A line that contains the text. */
 export interface TextMatch {
+  /** The absolute path of the file. */
   readonly path: string;
+  /** The same as a `file:` URI. */
   readonly uri: string;
   /** Counted from 1. */
   readonly line: number;
@@ -30,10 +37,13 @@ export interface TextMatch {
   readonly text: string;
 }
 
+/** What a search found. */
 export interface TextMatches {
+  /** File by file, in the order of their lines. */
   readonly matches: readonly TextMatch[];
   /** A limit ended the search early. */
   readonly truncated: boolean;
+  /** How many files were searched. */
   readonly filesRead: number;
   /** Files that are too large, not readable or not text. */
   readonly filesSkipped: number;

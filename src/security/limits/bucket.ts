@@ -3,6 +3,7 @@
 
 /** One bucket and its rate. */
 export interface Bucket {
+  /** Identifies it in the store. */
   readonly key: string;
   /** How long until one token is refilled. */
   readonly intervalMs: number;

@@ -14,7 +14,9 @@ export interface ConcurrencyRule extends LimitTarget {
   readonly queue?: number;
 }
 
+/** How requests are counted. */
 export interface ConcurrencyOptions {
+  /** Which tools exist; unknown names are counted together. Default: all. */
   readonly isKnown?: IsKnownTool;
   /** How long a handler whose call has ended may keep its slot. Default 10 s. */
   readonly releaseDelayMs?: number;

@@ -7,6 +7,7 @@ import { CallerBudget, callerKey } from '../../protocol/callers/caller-budget.ts
 import { wireErrors } from '../../protocol/errors.ts';
 import { isExempt } from './scope.ts';
 
+/** When new work is rejected. */
 export interface SheddingOptions {
   /** The event loop lag above which new work is rejected. Default 250. */
   readonly maxLagMs?: number;
@@ -19,11 +20,13 @@ export interface SheddingOptions {
   readonly maxInFlightPerCaller?: number;
   /** How long rejected clients should wait. Default 1000. */
   readonly retryAfterMs?: number;
+  /** The clock, in milliseconds. Default: `performance.now()`. */
   readonly now?: () => number;
 }
 
 /** Monitors the load of this process. */
 export interface LoadShedding {
+  /** For `server.around`. */
   readonly middleware: Middleware;
   /** The latest measurement, for metrics and health pages. */
   readonly load: { readonly lagMs: number; readonly inFlight: number };

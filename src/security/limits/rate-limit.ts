@@ -22,11 +22,13 @@ export interface RateRule extends LimitTarget {
   readonly exact?: boolean;
 }
 
+/** How requests are counted. */
 export interface RateLimitOptions {
   /** Default: in memory. */
   readonly store?: BucketStore;
   /** Which tools exist; unknown names share one bucket. Default: all. */
   readonly isKnown?: IsKnownTool;
+  /** The clock, in milliseconds. Default: that of this process. */
   readonly now?: () => number;
 }
 

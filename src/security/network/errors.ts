@@ -18,6 +18,7 @@ export type NetworkErrorCode =
 /** A denied or failed outgoing request. */
 export class NetworkError extends UserError {
   override readonly name = 'NetworkError';
+  /** Why the request was denied or failed. */
   readonly code: NetworkErrorCode;
 
   constructor(code: NetworkErrorCode, message: string, options?: ErrorOptions) {

@@ -43,16 +43,23 @@ export interface FetcherOptions extends NetworkPolicy, Partial<FetchLimits> {
   readonly resolver?: Resolver;
   /** PEM certificates to trust instead of the system's. */
   readonly ca?: string | readonly string[];
+  /** The `User-Agent` of requests. Default `mooring`. */
   readonly userAgent?: string;
 }
 
 /** One request. */
 export interface FetchInit {
+  /** Default `GET`. */
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
+  /** Headers by name. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The body; none by default. */
   readonly body?: string | Uint8Array;
+  /** Ends the request, or the reading of its body, when aborted. */
   readonly signal?: AbortSignal;
+  /** Limit of the decompressed body; never above that of the fetcher. */
   readonly maxBytes?: number;
+  /** Time for the whole request, body included. Default: that of the fetcher. */
   readonly timeoutMs?: number;
   /** Accepted media types (`text/html`, `text/*`). Sent as `Accept`; a successful response of another type is rejected. */
   readonly accept?: readonly string[];

@@ -7,17 +7,23 @@ import { hostOf } from './policy.ts';
 
 /** A response. Read its body or discard it; otherwise the time limit closes the connection. */
 export interface FetchedResponse {
+  /** The HTTP status; one that is not 2xx does not throw. */
   readonly status: number;
+  /** The headers of the response. */
   readonly headers: Headers;
   /** The address of the response, after redirects. */
   readonly url: string;
+  /** Whether a redirect was followed. */
   readonly redirected: boolean;
+  /** The decompressed body. Throws if it exceeds `maxBytes`. */
   bytes(): Promise<Buffer>;
   /** The body as text in the charset of the response, by default UTF-8. */
   text(): Promise<string>;
+  /** The body, parsed. Throws for a body that is not JSON. */
   json(): Promise<unknown>;
   /** The decompressed body as it arrives. Ending the loop early closes the connection. */
   stream(): AsyncIterable<Buffer>;
+  /** Closes the connection without reading the body. */
   discard(): void;
 }
 

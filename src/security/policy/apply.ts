@@ -13,6 +13,7 @@ import { type BucketStore, limitCalls, limitConcurrency, rateLimit, shedLoad } f
 import type { Violation } from './arguments.ts';
 import type { CompiledPolicy } from './compile.ts';
 
+/** How a policy is enforced. */
 export interface ApplyOptions extends ScopeOptions {
   /** Stores rate limits; replicas share one. Default: in memory. */
   readonly buckets?: BucketStore;
@@ -20,6 +21,7 @@ export interface ApplyOptions extends ScopeOptions {
 
 /** A policy in force. */
 export interface AppliedPolicy {
+  /** The one that is in force now. */
   readonly policy: CompiledPolicy;
   /** Replaces the policy for later requests. Clients are notified that lists may have changed. */
   replace(policy: CompiledPolicy): void;

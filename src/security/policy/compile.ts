@@ -16,20 +16,31 @@ import { parseDuration, parseSize } from './units.ts';
 export interface FileAccess {
   /** Everything that may be read, including what may be written. */
   readonly read: readonly string[];
+  /** What may be written. */
   readonly write: readonly string[];
+  /** The largest file; undefined: the default of `openRoots`. */
   readonly maxFileBytes?: number;
 }
 
 /** A compiled policy. */
 export interface CompiledPolicy {
+  /** The policy as it was written. */
   readonly source: Policy;
+  /** Who may see and use what. */
   readonly access: AccessPolicy;
+  /** Finds the first argument that violates a rule. */
   readonly checkArguments: CheckArguments;
+  /** The scopes that a request needs. */
   readonly scopesOf: ScopesOf;
+  /** For `requireScopes`. */
   readonly scopes: readonly ScopeRule[];
+  /** For `rateLimit`. */
   readonly rate: readonly RateRule[];
+  /** For `limitConcurrency`. */
   readonly concurrency: readonly ConcurrencyRule[];
+  /** For `limitCalls`. */
   readonly calls: readonly CallLimit[];
+  /** For `shedLoad`; undefined when the policy has no `shedding`. */
   readonly shedding: SheddingOptions | undefined;
   /** For `openRoots`; undefined when the policy has no rules for files. */
   readonly files: FileAccess | undefined;

@@ -7,26 +7,37 @@ import type { CompiledPolicy } from './compile.ts';
 
 /** A call to check: one of `tool`, `resource`, `prompt`. */
 export interface PolicyQuery {
+  /** The caller. Default: one that is not authenticated. */
   readonly principal?: Principal;
+  /** The name of a tool to call. */
   readonly tool?: string;
+  /** The URI of a resource to read. */
   readonly resource?: string;
+  /** The name of a prompt to get. */
   readonly prompt?: string;
+  /** The arguments of the tool. */
   readonly args?: unknown;
 }
 
 /** One step of the decision. */
 export interface Reason {
+  /** Which part of the policy it is about. */
   readonly step: 'access' | 'scopes' | 'arguments' | 'limits';
   /** The entry of the policy that applies. */
   readonly rule: string;
+  /** `step-up`: a token with more scopes is needed. `limit`: it applies to the call, and does not decide. */
   readonly effect: 'allow' | 'deny' | 'step-up' | 'limit';
+  /** The reason of the rule, or what was compared. */
   readonly why: string;
 }
 
+/** The decision about a call. */
 export interface Explanation {
   /** `step-up`: allowed with a token that has `scopes`. */
   readonly decision: 'allow' | 'deny' | 'step-up';
+  /** The scopes that are needed, with `step-up`. */
   readonly scopes?: readonly string[];
+  /** The steps that led to it, in their order. */
   readonly reasons: readonly Reason[];
 }
 

@@ -12,7 +12,9 @@ import { PolicyError } from './contract.ts';
 /** A policy is written by hand; a longer file is not a policy. */
 const maxBytes = 1024 * 1024;
 
+/** How a policy is loaded. */
 export interface LoadOptions {
+  /** The profile that it is compiled for. Default: none; rules with `profiles` do not apply then. */
   readonly profile?: string;
   /** Other files that no tool may write: logs, token files, configuration. */
   readonly guarded?: readonly string[];

@@ -25,6 +25,7 @@ const audience = {
 const object = <P extends object>(properties: P, required: readonly string[] = []) =>
   ({ type: 'object', properties, required: [...required], additionalProperties: false }) as const;
 
+/** The JSON Schema of a policy file. */
 export const policySchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'https://mooring.dev/schemas/policy-1.json',

@@ -30,7 +30,9 @@ export interface ProgramRule {
 
 /** Absolute paths. */
 export interface HiddenPaths {
+  /** Shown as empty folders. */
   readonly folders: readonly string[];
+  /** Cannot be read. */
   readonly files: readonly string[];
 }
 
@@ -73,6 +75,7 @@ export interface SandboxPolicy {
 export interface SpawnRequest {
   /** A name or absolute path from the policy's list; never looked up in a search path of the request. */
   readonly program: string;
+  /** Arguments after the `fixedArgs` of the program. Options that its rule does not allow are denied. Default: none. */
   readonly args?: readonly string[];
   /** Absolute, inside a bound directory or the private `/tmp`. Default: the first writable directory, else `/tmp`. */
   readonly cwd?: string;
@@ -112,21 +115,27 @@ export interface ExitReport {
   readonly signal: NodeJS.Signals | null;
   /** Set if we ended it: the limit or request that caused it. */
   readonly stopped: StopReason | null;
+  /** From the start of the program to the end of its tree. */
   readonly durationMs: number;
 }
 
 /** The result of `run`. */
 export interface RunResult extends ExitReport {
+  /** At most `maxOutputBytes`. */
   readonly stdout: Buffer;
+  /** At most `maxOutputBytes`. */
   readonly stderr: Buffer;
   /** Output exceeded the limit: this is its start, and the program was ended. */
   readonly truncated: boolean;
+  /** It was ended because of its time limit. */
   readonly timedOut: boolean;
 }
 
 /** A long-lived program with the same isolation: a worker or a plugin. */
 export interface SandboxProcess {
+  /** Its standard input. */
   readonly stdin: Writable;
+  /** Its standard output. Read it: a program whose output nobody reads waits. */
   readonly stdout: Readable;
   /** The last bytes of standard error; it is always drained, so a worker that prints a lot never blocks. */
   stderrTail(): Buffer;
@@ -138,10 +147,13 @@ export interface SandboxProcess {
 
 /** Runs programs. Create one per policy and reuse it. */
 export interface Sandbox {
+  /** The level in effect. */
   readonly level: SandboxLevel;
   /** What is in effect, for the log: user number, cgroup in use, and so on. */
   readonly describe: string;
+  /** Runs a command to its end. A limit that is exceeded is in the result; a denied program or option throws a `SandboxError`. */
   run(request: RunRequest): Promise<RunResult>;
+  /** Starts a program that keeps running, such as a worker. Throws a `SandboxError` if it is denied or cannot start. */
   spawn(request: SpawnRequest): Promise<SandboxProcess>;
   /** Ends every running tree and rejects new ones. */
   close(): Promise<void>;
@@ -149,8 +161,11 @@ export interface Sandbox {
 
 /** One line of `mooring doctor`. */
 export interface ProbeReport {
+  /** What was tried. */
   readonly layer: string;
+  /** Whether it works on this machine. */
   readonly holds: boolean;
+  /** What was found. */
   readonly detail: string;
   /** What to do if it does not work; empty if it does. */
   readonly remedy: string;

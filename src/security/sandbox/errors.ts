@@ -17,6 +17,7 @@ export type SandboxErrorCode =
 /** Nothing was run: the policy, the request or this machine does not allow it. */
 export class SandboxError extends UserError {
   override readonly name = 'SandboxError';
+  /** Why it was denied or could not start. */
   readonly code: SandboxErrorCode;
   /** What the operator can do about it. */
   readonly remedy: string;
