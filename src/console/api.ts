@@ -32,6 +32,11 @@
 //
 // Errors are { error: { code, message } } with a matching HTTP status.
 
+import type { FeedEntry, PeerInfo } from './feed-entry.ts';
+
+export type { FeedEntry, PeerInfo } from './feed-entry.ts';
+export type { UpstreamRow } from './upstream-row.ts';
+
 export interface ConsoleState {
   readonly server: { readonly name: string; readonly version: string; readonly title?: string };
   /** `embedded`: the process that serves. `inspect`: a client of another server. `recording`: an opened file. */
@@ -80,50 +85,6 @@ export interface ConnectionState {
   readonly target: string;
   readonly revision?: string;
   /** Why it is lost or failed, and what to do. */
-  readonly reason?: string;
-}
-
-/** Who sent or received a message. */
-export interface PeerInfo {
-  readonly number: number;
-  readonly transport: string;
-  readonly revision?: string;
-  readonly client?: string;
-  readonly principal?: string;
-  /** The first characters of the session key. */
-  readonly session?: string;
-  readonly address?: string;
-}
-
-/** One message. */
-export interface FeedEntry {
-  readonly number: number;
-  readonly at: string;
-  /** Seen from the server: `in` was received, `out` was sent. */
-  readonly direction: 'in' | 'out';
-  /** `client`: between a client and this server. `upstream`: between this process and a server behind it. */
-  readonly side: 'client' | 'upstream';
-  readonly peer: number;
-  readonly kind: 'request' | 'response' | 'notification' | 'invalid';
-  readonly id?: string | number;
-  readonly method?: string;
-  /** The tool, prompt, resource or task that it is about. */
-  readonly name?: string;
-  readonly bytes: number;
-  /**
-   * The JSON text, redacted; cut after 64 KiB, then `cut` is true. The feed leaves out texts beyond 16 KiB: `entries/N` has
-   * them.
-   */
-  readonly text?: string;
-  readonly cut?: boolean;
-  /** The entry of the request that this responds to. */
-  readonly requestEntry?: number;
-  /** The group of entries that belong together: retries with input responses, progress, polls of a task. Every request has one. */
-  readonly group?: string;
-  readonly outcome?: string;
-  readonly code?: number;
-  readonly durationMs?: number;
-  /** Why a message was rejected. */
   readonly reason?: string;
 }
 
@@ -287,40 +248,6 @@ export interface SessionRow {
   /** Whether it can be ended here: the number of the peer is its `id` for `operate/end-session`. */
   readonly canEnd: boolean;
   readonly lastSeen: string;
-}
-
-/** A server behind a gateway. */
-export interface UpstreamRow {
-  readonly slug: string;
-  readonly name: string;
-  /** `ready`, `idle`, `down` and others; the gateway decides. */
-  readonly state: string;
-  readonly since: string;
-  readonly reason?: string;
-  readonly revision?: string;
-  readonly restarts: number;
-  readonly inFlight: number;
-  readonly connections: number;
-  /** Calls that wait for a connection. */
-  readonly queued?: number;
-  /** How long its latest calls took: half of them at most the first, 99 of 100 at most the second. */
-  readonly p50Ms?: number;
-  readonly p99Ms?: number;
-  readonly pid?: number;
-  readonly noise?: string;
-  /** How many of its messages were not valid; absent if all were. */
-  readonly invalidMessages?: number;
-  /** It sent input requests that could belong to several callers, so none of them was asked. */
-  readonly ambiguousInput?: boolean;
-  readonly stderr?: string;
-  /** Its tools, and their names for clients; without one a tool is hidden, or withheld until it is accepted. */
-  readonly tools: readonly { readonly original: string; readonly exposed?: string; readonly withheld?: true }[];
-  /** Tools that are not as they were accepted. */
-  readonly pins: readonly {
-    readonly tool: string;
-    readonly kind: 'new' | 'changed' | 'renamed';
-    readonly differences: readonly { readonly path: string; readonly before?: string; readonly after?: string }[];
-  }[];
 }
 
 /** Columns of equal length: `at` in seconds since 1970, then one column per series. */
