@@ -23,10 +23,12 @@ export class ResponseCache {
     this.#maxEntries = maxEntries;
   }
 
+  /** How many responses are stored, expired ones included. */
   get size(): number {
     return this.#entries.size;
   }
 
+  /** Undefined for a response that is missing or expired. */
   get(key: string): unknown {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
@@ -35,6 +37,7 @@ export class ResponseCache {
     return undefined;
   }
 
+  /** Stores a response for this time; 0 removes it. */
   set(key: string, value: unknown, ttlMs: number): void {
     this.#entries.delete(key);
     if (!(ttlMs > 0)) return;

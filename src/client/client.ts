@@ -116,6 +116,7 @@ export class Client {
     return this.#context.latest.facts?.serverInfo;
   }
 
+  /** What the server declares that it can do; empty before it is connected. */
   get capabilities(): Capabilities {
     return this.#context.latest.facts?.capabilities ?? {};
   }

@@ -16,16 +16,19 @@ export class EraCache {
     this.#maxEntries = maxEntries;
   }
 
+  /** Undefined for an address that is not known. */
   get(address: string): ServerEra | undefined {
     return this.#eras.get(address);
   }
 
+  /** Stores what was found at an address; beyond `maxEntries` the oldest is removed. */
   remember(address: string, era: ServerEra): void {
     this.#eras.delete(address);
     this.#eras.set(address, era);
     if (this.#eras.size > this.#maxEntries) this.#eras.delete(this.#eras.keys().next().value as string);
   }
 
+  /** Removes an address, so that the next connection detects it again. */
   forget(address: string): void {
     this.#eras.delete(address);
   }

@@ -6,9 +6,13 @@ import { clean, quote, tail } from './untrusted-text.ts';
 
 /** What the server reported when it rejected a request: an HTTP status, a JSON-RPC error, or both. */
 export interface ServerErrorInfo {
+  /** The HTTP status. */
   readonly status?: number;
+  /** The JSON-RPC code. */
   readonly code?: number;
+  /** The message of the server. Untrusted. */
   readonly message?: string;
+  /** `data` of the JSON-RPC error. Untrusted. */
   readonly data?: unknown;
   /** When to retry, where the server said so. */
   readonly retryAfterMs?: number;
@@ -54,9 +58,11 @@ interface Details {
 
 /** A failure on the client's side of the protocol. Branch on `code`, show `message`. */
 export class ClientError extends Error {
+  /** What failed, for programs. */
   readonly code: ClientErrorCode;
   /** What was attempted, in order. */
   readonly tried: readonly string[];
+  /** What the server reported; undefined if the failure is not an error of the server. */
   readonly serverError: ServerErrorInfo | undefined;
   /** The last lines the server's process wrote to stderr. */
   readonly stderr: string | undefined;

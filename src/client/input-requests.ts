@@ -78,6 +78,7 @@ export class InputDeclined extends Error {
  * `invalid`, -32603 for `failed`.
  */
 export class InputFailure extends Error {
+  /** Why there is no response. */
   readonly kind: 'unknown' | 'unavailable' | 'invalid' | 'declined' | 'failed';
 
   constructor(kind: InputFailure['kind'], message: string, cause?: unknown) {

@@ -6,9 +6,11 @@ import type { Transport } from './transports/transport.ts';
 
 /** A request of either side. */
 export interface TracedRequest {
+  /** Such as `tools/call`. */
   readonly method: string;
   /** The tool, prompt or resource that it addresses. */
   readonly name: string | undefined;
+  /** The JSON-RPC id. */
   readonly id: string | number;
   /** Arguments of a tool call. */
   readonly args?: unknown;
@@ -16,6 +18,7 @@ export interface TracedRequest {
   readonly meta: Meta;
   /** Undefined while the revision is negotiated. */
   readonly revision: string | undefined;
+  /** How it is sent. */
   readonly transport: TracedTransport;
 }
 
@@ -24,7 +27,9 @@ export type TracedTransport = Pick<Transport, 'kind' | 'address' | 'protocolVers
 
 /** How a request ended: with a result, with a result that requires input, or with an error. */
 export interface TracedEnd {
+  /** The result as it arrived. */
   readonly result?: JsonObject;
+  /** What failed; `code` is that of JSON-RPC, or of a `ClientError`. */
   readonly error?: { readonly message: string; readonly code: string | number };
 }
 
@@ -34,6 +39,7 @@ export interface RequestTrace {
   readonly meta?: Meta;
   /** Whether it replaces what the caller passed: its trace context is an earlier one of the same trace. */
   readonly replaces?: boolean;
+  /** Called once. */
   end(how: TracedEnd): void;
 }
 

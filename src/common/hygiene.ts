@@ -106,6 +106,7 @@ export function capText(text: string, maxChars: number): string {
 
 /** A hidden character inside a structured value, with the JSON Pointer of the string (or key) that contains it. */
 export interface ValueFinding extends Finding {
+  /** A JSON Pointer to the text in the value. */
   readonly pointer: string;
 }
 
@@ -146,6 +147,7 @@ export function cleanValue(value: unknown, mode: Exclude<CleanMode, 'line'> = 's
 
 /** How to label a piece of content. */
 export interface LabelOptions {
+  /** The text is cut to this length. Default: it is not cut. */
   readonly maxChars?: number;
   /** The number on the fence; random by default. */
   readonly fence?: string;

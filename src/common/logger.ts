@@ -6,10 +6,15 @@ export type LogFields = { readonly [key: string]: unknown };
 
 /** Where a server reports to its operator. No method throws or blocks, whatever it is given. */
 export interface Logger {
+  /** For developers. */
   debug(message: string, fields?: LogFields): void;
+  /** Normal operation. */
   info(message: string, fields?: LogFields): void;
+  /** Normal, but worth knowing. */
   notice(message: string, fields?: LogFields): void;
+  /** Something to look at; the server continues. */
   warn(message: string, fields?: LogFields): void;
+  /** Something failed. */
   error(message: string, fields?: LogFields): void;
   /** A logger that adds `fields` to each message. */
   child(fields: LogFields): Logger;

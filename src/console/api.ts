@@ -37,18 +37,25 @@ import type { FeedEntry, PeerInfo } from './feed-entry.ts';
 export type { FeedEntry, PeerInfo } from './feed-entry.ts';
 export type { UpstreamRow } from './upstream-row.ts';
 
+/** What the page shows before anything else is loaded. */
 export interface ConsoleState {
+  /** The server that is shown. */
   readonly server: { readonly name: string; readonly version: string; readonly title?: string };
   /** `embedded`: the process that serves. `inspect`: a client of another server. `recording`: an opened file. */
   readonly mode: 'embedded' | 'inspect' | 'relay' | 'recording';
+  /** What this user may do: look, call tools, or also end sessions and restart servers. */
   readonly rights: readonly ('view' | 'try' | 'operate')[];
+  /** The protocol revisions that calls can use. */
   readonly revisions: readonly string[];
+  /** When the console was started: ISO 8601. */
   readonly startedAt: string;
+  /** The version of this package. */
   readonly mooring: string;
   /** Values are not redacted: shown as a permanent warning. */
   readonly raw: boolean;
   /** The connection to the inspected server; undefined for `embedded`. */
   readonly connection?: ConnectionState;
+  /** The screens that are offered, in their order. */
   readonly screens: readonly ScreenName[];
   /** The origin of the sandbox for MCP Apps; undefined: apps are not shown. */
   readonly sandboxOrigin?: string;
@@ -60,12 +67,15 @@ export interface ConsoleState {
 
 /** Another server that the same program inspects. */
 export interface SiblingServer {
+  /** The name of its entry. */
   readonly name: string;
   /** Where its console is, without a slash at the end. */
   readonly path: string;
+  /** Of the connection to it. */
   readonly status: ConnectionState['status'];
 }
 
+/** A screen of the page. */
 export type ScreenName =
   | 'overview'
   | 'timeline'
@@ -80,9 +90,13 @@ export type ScreenName =
   | 'upstreams'
   | 'about';
 
+/** The connection to an inspected server. */
 export interface ConnectionState {
+  /** `lost`: it was connected before. */
   readonly status: 'connecting' | 'connected' | 'lost' | 'failed';
+  /** What it connects to, as messages call it. */
   readonly target: string;
+  /** The protocol revision, once it is connected. */
   readonly revision?: string;
   /** Why it is lost or failed, and what to do. */
   readonly reason?: string;
@@ -261,15 +275,21 @@ export interface Series {
   }[];
 }
 
+/** A page of the audit log. */
 export interface AuditPage {
+  /** Whether the server has an audit log. */
   readonly enabled: boolean;
+  /** The lines, newest first. */
   readonly lines: readonly JsonObject[];
   /** Whether the chain of hashes holds, as `mooring audit verify` finds it. */
   readonly verification?: string;
+  /** Where the next page starts; absent: this is the last. */
   readonly next?: string;
 }
 
+/** How the server is configured, and how it describes itself. */
 export interface About {
+  /** The settings of the program, without secrets, and where each value comes from. */
   readonly settings: readonly { readonly name: string; readonly value: string; readonly from: string }[];
   /** How the server describes itself on each revision, as JSON text. */
   readonly descriptions: readonly { readonly revision: string; readonly text: string }[];

@@ -20,25 +20,35 @@ import type { Feed } from './feed/feed.ts';
 
 /** One HTTP request of the page and its response. `HttpExchange` of the HTTP transport implements it. */
 export interface ConsoleExchange {
+  /** The HTTP method. */
   readonly method: string;
   /** Without the query. */
   readonly path: string;
+  /** The text after `?`; empty if there is none. */
   readonly query: string;
+  /** The address of the client. */
   readonly address: string | undefined;
   /** A header by its lower-case name. */
   get(name: string): string | undefined;
+  /** Reads the body as text. A longer one than `maxBytes` is a reason instead. */
   readBody(maxBytes: number, done: (body: string | { readonly reason: string }) => void): void;
+  /** Sends the whole response. Header names and values alternate. */
   respond(status: number, headers: readonly string[], body?: string | Uint8Array): void;
+  /** Starts a response with status 200 that is written in parts. */
   openStream(headers: readonly string[]): ConsoleSink;
+  /** Calls the listener when the connection has ended. */
   onGone(listener: () => void): void;
 }
 
 /** Takes the text of an event stream. */
 export interface ConsoleSink {
+  /** Sends a part of the response. */
   write(text: string): void;
+  /** Ends the response. */
   end(): void;
   /** Bytes that the reader has not read yet. */
   readonly queued: number;
+  /** Closes the connection, because the reader does not read. */
   destroy(): void;
 }
 
@@ -54,9 +64,11 @@ export interface ConsoleUser {
 
 /** A gateway, as the console shows it. */
 export interface ConsoleGateway {
+  /** The servers behind the gateway, as they are now. */
   upstreams(): readonly UpstreamRow[];
   /** Calls the listener with each server of the gateway, existing ones and those that are created later. */
   eachServer(listener: (server: Server) => void): void;
+  /** Ends the connections of a server and starts it again. */
   restart(slug: string): Promise<void>;
   /** Accepts what was seen of a server, or of one of its tools. */
   accept(slug: string, tool?: string): void;

@@ -5,6 +5,7 @@ import type { Annotations, AudioContent, ImageContent, ResourceLink, TextContent
 
 /** What every block may have besides its content: for whom it is meant, and how important it is. */
 export interface ContentOptions {
+  /** Who it is for, and how much it matters. */
   readonly annotations?: Annotations;
 }
 

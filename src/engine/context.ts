@@ -19,6 +19,7 @@ import type { InferOutput, SchemaInput } from '../schema/index.ts';
 import type { InputRequest, InputRequests, InputResponses, TypedElicitResult } from './input-requests/input-request.ts';
 import type { ExternalWork } from './tasks/runs/external-work.ts';
 
+/** How an input request is sent. */
 export interface InputRequestOptions {
   /** Identifies the input request. Keys must be the same on every run of the handler; the default is an ordinal. */
   readonly key?: string;

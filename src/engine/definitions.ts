@@ -26,6 +26,7 @@ import type { Context } from './context.ts';
 import type { InputRequired } from './input-requests/input-required.ts';
 import type { TaskOptions, TaskSupport } from './tasks/task-options.ts';
 
+/** What tools, resources, templates, prompts and apps have in common. */
 interface Described {
   /** The name that clients show to people. */
   readonly title?: string;
@@ -184,6 +185,7 @@ export interface ResourceTemplateDefinition<T extends string = string> extends D
   readonly complete?: Readonly<Partial<Record<TemplateNames<T>, Completer>>>;
 }
 
+/** An argument of a prompt. */
 export interface PromptArgumentDefinition {
   /** The name that clients show to people. */
   readonly title?: string;
@@ -195,6 +197,7 @@ export interface PromptArgumentDefinition {
   readonly complete?: Completer;
 }
 
+/** The arguments of a prompt by name. */
 export type PromptArguments = Readonly<Record<string, PromptArgumentDefinition>>;
 
 /** The arguments of a prompt: required ones are present, the others may be. */
@@ -205,6 +208,7 @@ export type PromptValues<A extends PromptArguments> = {
 /** What a prompt may return: the text of one user message, messages, or the whole result. */
 export type PromptReturn = string | PromptMessage | readonly PromptMessage[] | PromptResult;
 
+/** A prompt. */
 export interface PromptDefinition<A extends PromptArguments = PromptArguments> extends Described {
   /** The arguments by name. Their values are strings on every revision. */
   readonly args?: A;

@@ -4,6 +4,7 @@ import { resolveLimits } from '../common/known-options.ts';
 import { defaultMessageLimits, type MessageLimits } from '../protocol/json-rpc.ts';
 import { defaultParamLimits, type ParamLimits } from '../protocol/param-limits.ts';
 
+/** Limits of a server. Set some of them with `limits` of `createServer`. */
 export interface Limits extends MessageLimits, ParamLimits {
   /** Items per page of a list. Most clients never request a second page, so it is large. */
   readonly pageSize: number;
@@ -43,6 +44,7 @@ export interface Limits extends MessageLimits, ParamLimits {
   readonly inputTimeoutMs: number;
 }
 
+/** The limits that apply if `createServer` gets no others. */
 export const defaultLimits: Limits = {
   ...defaultMessageLimits,
   ...defaultParamLimits,

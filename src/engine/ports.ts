@@ -23,6 +23,7 @@ export type { Caller } from './caller.ts';
 
 /** A request on its way to its feature, as middleware sees it. */
 export interface RequestInfo {
+  /** Such as `tools/call`. */
   readonly method: string;
   /** The tool name, prompt name or resource URI, if the method has one. */
   readonly name: string | undefined;
@@ -30,9 +31,11 @@ export interface RequestInfo {
   readonly upstream?: string | undefined;
   /** Params as received, before validation. */
   readonly params: JsonObject;
+  /** Who sent it. */
   readonly peer: Peer;
   /** The session it belongs to; undefined for a stateless request. */
   readonly session: Context['session'];
+  /** The context that the handler gets. */
   readonly ctx: Context;
   /** When it started to run, on the clock of `performance.now()`. */
   readonly startedAtMs: number;
@@ -74,13 +77,16 @@ export type CallRedirect = (
 
 /** How a request ended, as observers see it. */
 export interface RequestEnd {
+  /** The request that ended. */
   readonly request: RequestInfo;
   /**
    * `rejected`: a wire error. `failed`: a tool result that reports an error. `detached`: it was answered with a task, whose
    * handler continues.
    */
   readonly outcome: 'ok' | 'failed' | 'rejected' | 'cancelled' | 'input-required' | 'detached';
+  /** The JSON-RPC code, if it was rejected. */
   readonly code?: number;
+  /** How long it ran. */
   readonly durationMs: number;
   /** On the clock of `performance.now()`. */
   readonly endedAtMs: number;
@@ -92,16 +98,23 @@ export interface RejectedMessage {
   readonly message: unknown;
   /** The text, if it is not JSON and the transport passed it on. */
   readonly text?: string | undefined;
+  /** Who sent it. */
   readonly peer: Peer;
+  /** The session that it belongs to, if it has one. */
   readonly session?: SessionInfo | undefined;
+  /** Why it was rejected. */
   readonly error: WireError;
+  /** The JSON-RPC code of the response. */
   readonly code: number;
 }
 
 /** A request that the server sends to a client on behalf of a call: elicitation, sampling, roots. Handshake revisions only. */
 export interface SentRequest {
+  /** The JSON-RPC id. */
   readonly id: string;
+  /** Such as `elicitation/create`. */
   readonly method: string;
+  /** The call on whose behalf it is sent. */
   readonly call: RequestInfo;
   /** Adds members to the `_meta` of the request, such as a trace context. It replaces nothing. */
   addMeta(members: JsonObject): void;
@@ -111,15 +124,21 @@ export interface SentRequest {
 
 /** The session of a message, as observers see it. Only handshake revisions have sessions. */
 export interface SessionInfo extends SessionView {
+  /** The protocol revision that was negotiated. */
   readonly revision: string;
+  /** Name and version that the client reports. Unverified. */
   readonly clientInfo: Implementation | undefined;
+  /** What the client declared. */
   readonly capabilities: Capabilities;
+  /** The mildest log messages that the client wants. */
   readonly level: LogLevel;
+  /** URIs of resources that the client has subscribed to. */
   readonly subscriptions: ReadonlySet<string>;
 }
 
 /** A change of a task. */
 export interface TaskEvent {
+  /** What happened. */
   readonly type:
     | 'created'
     | 'message'
@@ -152,10 +171,13 @@ export interface Observer {
    * as it arrived, where the transport has it.
    */
   received?(message: unknown, peer: Peer, session?: SessionInfo, text?: string): void;
+  /** A message was passed to the transport, as the text that is sent. */
   sent?(text: string, peer: Peer, session?: SessionInfo): void;
+  /** A request begins to run. */
   started?(request: RequestInfo): void;
   /** Called before the response is sent. */
   ended?(ended: RequestEnd): void;
+  /** A message was rejected before it ran. */
   rejected?(rejected: RejectedMessage): void;
   /** A request is about to be sent to the client. */
   requesting?(request: SentRequest): void;
@@ -203,7 +225,9 @@ export type Visibility = (kind: RestrictedKind, key: string, principal: Principa
 
 /** Something that can be installed on a server with `use`. */
 export interface Pack<Host> {
+  /** For messages. */
   readonly name: string;
+  /** Registers what the pack offers. `server.use` calls it. */
   install(server: Host): void | Promise<void>;
   /** Releases what the pack holds; packs are closed in reverse order. */
   close?(): void | Promise<void>;

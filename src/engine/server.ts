@@ -78,6 +78,7 @@ export function createServer(options: ServerOptions): Server {
   return new Server(options ?? ({} as ServerOptions));
 }
 
+/** A server: users register tools, resources and prompts on it, transports connect clients to it. */
 export class Server implements SessionHost {
   readonly #state: ServerState;
   /** Private, so that printing a server does not print its key. */
@@ -265,9 +266,11 @@ export class Server implements SessionHost {
   toolsChanged(source?: ChangeSource): void {
     this.#state.announce({ kind: 'tools' }, undefined, source);
   }
+  /** As `toolsChanged`, for the list of prompts. */
   promptsChanged(source?: ChangeSource): void {
     this.#state.announce({ kind: 'prompts' }, undefined, source);
   }
+  /** As `toolsChanged`, for the lists of resources and of templates. */
   resourcesChanged(source?: ChangeSource): void {
     this.#state.announce({ kind: 'resources' }, undefined, source);
   }

@@ -44,6 +44,7 @@ export function createGateway(config: GatewayConfig, options: GatewayOptions = {
   return new Gateway(config, options);
 }
 
+/** Many servers behind one. Made by `createGateway`. */
 export class Gateway {
   readonly #options: GatewayOptions;
   readonly #logger: Logger | undefined;
@@ -191,6 +192,7 @@ export class Gateway {
     }
   }
 
+  /** Ends all connections to its servers, and the servers that it started. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#held.close();

@@ -33,9 +33,13 @@ export interface AppCsp {
 
 /** What an app asks the browser for. Hosts may ignore it. */
 export interface AppPermissions {
+  /** `{}`: it wants the camera. */
   readonly camera?: object;
+  /** `{}`: it wants the microphone. */
   readonly microphone?: object;
+  /** `{}`: it wants the position of the user. */
   readonly geolocation?: object;
+  /** `{}`: it wants to write to the clipboard. */
   readonly clipboardWrite?: object;
 }
 

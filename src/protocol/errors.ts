@@ -39,10 +39,13 @@ export interface HttpErrorInfo {
  * stack: it says what the peer did, and recording stacks took a sixth of the time of a burst of rejected requests (soak).
  */
 export class WireError extends Error {
+  /** Which error it is; each revision has its own code for it. */
   readonly kind: ErrorKind;
   /** Set only when the code that throws needs this number; otherwise the codec chooses by kind. */
   readonly code: number | undefined;
+  /** Sent as `data` of the error. */
   readonly data: unknown;
+  /** The status and headers over HTTP; undefined: those of the revision. */
   readonly http: HttpErrorInfo | undefined;
 
   constructor(

@@ -11,11 +11,14 @@ import type { Sealing } from './seal-key.ts';
 
 export type { Principal } from './callers/principal.ts';
 
+/** How a peer is connected. */
 export type TransportKind = 'stdio' | 'http' | 'sse' | 'websocket' | 'memory';
 
 /** What the transport knows for certain about the other side. */
 export interface Peer {
+  /** How it is connected. */
   readonly transport: TransportKind;
+  /** Who it is, if the transport or the program has authenticated it. */
   readonly principal?: Principal | undefined;
   /** For logs and rate limits only, never for trust: an address or a pid. */
   readonly address?: string | undefined;
@@ -110,16 +113,23 @@ export interface Host {
 
 /** What `initialize` negotiated; all that is needed to resume a session in another process. */
 export interface SessionFacts {
+  /** Identifies the session. */
   readonly key: string;
+  /** The protocol revision that was negotiated. */
   readonly revision: string;
+  /** Name and version that the client reports. Unverified. */
   readonly clientInfo?: Implementation;
+  /** What the client declared. */
   readonly capabilities: Capabilities;
 }
 
 /** What changes during a session and must outlive the request that changed it. */
 export interface SessionState {
+  /** Whether the client has sent `notifications/initialized`. */
   readonly initialized?: boolean;
+  /** The mildest log messages that the client wants. */
   readonly level?: LogLevel;
+  /** URIs of resources that the client has subscribed to. */
   readonly subscriptions?: readonly string[];
 }
 
@@ -228,19 +238,25 @@ export interface RequestToClient {
 
 /** A session of Streamable HTTP that its client or an operator has ended. */
 export interface EndedSession {
+  /** Identifies the session. */
   readonly key: string;
   /** Undefined for a session that was not initialized. */
   readonly revision: string | undefined;
   /** Who ended it; undefined for an operator. */
   readonly peer: Peer | undefined;
+  /** From its creation to its end. */
   readonly durationMs: number;
 }
 
 /** What a transport needs from a server whose sessions outlive connections. */
 export interface SessionHost extends Host {
+  /** The name that clients see. */
   readonly name: string;
+  /** The version that clients see. */
   readonly version: string;
+  /** Where it reports to its operator; undefined: nowhere. */
   readonly logger: Logger | undefined;
+  /** Limits of messages, with all defaults. */
   readonly limits: MessageLimits;
   /** Handshake revisions that `initialize` may return, oldest first; empty when every request must be stateless. */
   readonly handshakeVersions: readonly string[];
@@ -248,7 +264,9 @@ export interface SessionHost extends Host {
   readonly assumedVersion: string | undefined;
   /** The keys behind the sealer, for transports with a faster seal of their own; undefined for a custom sealer. */
   readonly sealing: Sealing | undefined;
+  /** Seals session ids and states that clients hold. */
   readonly sealer: Sealer;
+  /** What processes must remember for a while, such as states that were used. */
   readonly store: ExpiringStore;
   /** The transports whose sessions operators can end; each adds itself. */
   readonly sessionControls: Set<SessionControl>;
@@ -264,6 +282,7 @@ export interface SessionHost extends Host {
   connect(peer: Peer, outlet?: Outlet, key?: string): SessionChannel;
   /** Resumes a session known from elsewhere; undefined when its revision is not enabled. */
   resume(peer: Peer, facts: SessionFacts, state?: SessionState, save?: SaveState): SessionChannel | undefined;
+  /** Which revision a message belongs to, and whether it needs a session. */
   route(message: unknown, header: ReadHeader): MessageRoute;
   /** The text of an error about a request whose body was not read. */
   errorText(error: Error, header: ReadHeader): string;

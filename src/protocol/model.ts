@@ -24,7 +24,7 @@ export type LogLevel = (typeof logLevels)[number];
 export interface Icon {
   /** The address of the image, or its content as a `data:` URI. */
   readonly src: string;
-  /** Such as `image/png`, if the source does not say it. */
+  /** Such as `image/png`, if the source does not tell. */
   readonly mimeType?: string;
   /** Such as `48x48`, or `any` for an image that scales. */
   readonly sizes?: readonly string[];
@@ -119,7 +119,7 @@ export interface ResourceLink extends Resource {
 /** One block of a tool result or prompt message. */
 export type Content = TextContent | ImageContent | AudioContent | EmbeddedResource | ResourceLink;
 
-/** A call of a tool that the model asks for, in sampling. */
+/** A tool call that the model requests, in sampling. */
 export interface ToolUseContent {
   readonly type: 'tool_use';
   /** Identifies the call; its result has the same id. */
@@ -132,7 +132,7 @@ export interface ToolUseContent {
   readonly _meta?: Meta;
 }
 
-/** The result of a call that the model asked for, in sampling. */
+/** The result of a tool call that the model requested, in sampling. */
 export interface ToolResultContent {
   readonly type: 'tool_result';
   /** The id of the call. */
@@ -231,9 +231,9 @@ export interface Prompt extends Named {
 
 /** One message of a prompt. */
 export interface PromptMessage {
-  /** Who says it. */
+  /** Who the message is from. */
   readonly role: 'user' | 'assistant';
-  /** What is said. */
+  /** The content of the message. */
   readonly content: Content;
 }
 
@@ -304,7 +304,7 @@ export interface Root {
 
 /** One message of a conversation with a model. */
 export interface SamplingMessage {
-  /** Who says it. */
+  /** Who the message is from. */
   readonly role: 'user' | 'assistant';
   /** One block, or several. */
   readonly content: SamplingContent | readonly SamplingContent[];
@@ -339,13 +339,13 @@ export interface SamplingParams {
   readonly stopSequences?: readonly string[];
   /** Passed to the provider of the model. */
   readonly metadata?: JsonObject;
-  /** Tools that the model may ask for. The client needs the ability `sampling.tools`. */
+  /** Tools that the model may call. The client needs the ability `sampling.tools`. */
   readonly tools?: readonly Tool[];
-  /** Whether the model may (`auto`, default), must or must not ask for a tool. */
+  /** Whether the model may (`auto`, default), must or must not call a tool. */
   readonly toolChoice?: { readonly mode?: 'auto' | 'required' | 'none' };
 }
 
-/** What the model said. */
+/** The response of the model. */
 export interface SamplingResult {
   /** `assistant`. */
   readonly role: 'user' | 'assistant';

@@ -11,6 +11,7 @@ export type SealKey = Uint8Array | string;
  * are bound to the token: opening it with different ones fails.
  */
 export interface Sealer {
+  /** Returns a token for the value. */
   seal(purpose: string, value: Json, context?: string): string | Promise<string>;
   /** Undefined for anything that was not sealed by this sealer for this purpose and context. */
   open(purpose: string, token: string, context?: string): Json | undefined | Promise<Json | undefined>;
@@ -21,6 +22,7 @@ export interface Sealer {
  * token. Values (`set`) can be lost without harm: subscriptions of sessions, journals too large to travel.
  */
 export interface ExpiringStore {
+  /** Undefined for a key that is missing or expired. */
   get(key: string): Json | undefined | Promise<Json | undefined>;
   /** `owner`: the caller it is stored for (see `callerKey`), so that a bounded store can evict from the right one. */
   set(key: string, value: Json, ttlMs: number, owner?: string): void | Promise<void>;
@@ -41,6 +43,7 @@ export interface ExpiringStore {
     ttlMs: number,
     owner?: string,
   ): boolean | Promise<boolean>;
+  /** Removes a key; one that is missing is no error. */
   delete(key: string): void | Promise<void>;
 }
 
@@ -93,6 +96,7 @@ export interface SharedStream {
 export interface SharedEventLog {
   /** Stores that there is this stream. Resolves when it is stored, or after a short time if it cannot be. */
   begin(session: string, stream: string, requests: readonly RequestId[]): Promise<void>;
+  /** Stores an event of a stream. */
   append(session: string, stream: string, event: LoggedEvent): void;
   /** Resolves when everything so far is stored, or after a short time if it cannot be. */
   finish(session: string, stream: string): Promise<void>;
@@ -113,6 +117,7 @@ export type BusListener = (
 export interface PastMessages {
   /** All messages of the topic after this position are here. */
   readonly from: number;
+  /** In the order in which they were published. */
   readonly messages: readonly { readonly data: Json; readonly from: string; readonly position: number }[];
 }
 

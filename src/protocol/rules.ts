@@ -7,9 +7,11 @@ import type { LogLevel } from './model.ts';
 /** Why a tool result reports an error, so that a profile can choose a text for each reason. */
 export type ToolFailure = 'handler' | 'arguments' | 'unknownTool' | 'missingArguments' | 'timeout';
 
+/** Where a server deviates from the specification; without options it does not. Revisions without a handshake ignore them. */
 export interface Rules {
   /** What `initialize` may return. Default: every handshake revision. */
   readonly handshakeVersions?: readonly string[];
+  /** The beginning of a session. */
   readonly lifecycle?: {
     /** Accept an `initialize` without protocolVersion, clientInfo or capabilities. Default true. */
     readonly lenientInitialize?: boolean;
@@ -22,6 +24,7 @@ export interface Rules {
   };
   /** Whether arrays are accepted. Default: as the negotiated revision defines. */
   readonly batch?: boolean;
+  /** How errors are reported. */
   readonly errors?: {
     /** `message` (default): the sentence is the message. `details`: a generic message, with the sentence in `data.details`. */
     readonly style?: 'message' | 'details';
@@ -38,6 +41,7 @@ export interface Rules {
     /** The text of a tool result that reports an error. Default: the unchanged message. */
     readonly toolText?: (message: string, failure: ToolFailure) => string;
   };
+  /** Calls of tools, and their results. */
   readonly tools?: {
     /** A `tools/call` without `arguments`: treated as `{}` (default) or rejected with an error result. */
     readonly missingArguments?: 'empty' | 'error';
@@ -46,14 +50,17 @@ export interface Rules {
     /** Indentation of a plain value returned as JSON text. Default 0. */
     readonly jsonIndent?: number;
   };
+  /** How content is encoded. */
   readonly content?: {
     /** Emit embedded resources in the flat form `{type, uri, mimeType, text}`. Default false. */
     readonly flatResource?: boolean;
   };
+  /** Log messages for clients. */
   readonly logging?: {
     /** Additional level names that a client may use. Default `{ warn: "warning" }`. */
     readonly levelAliases?: Readonly<Record<string, LogLevel>>;
   };
+  /** How calls run. */
   readonly execution?: {
     /** How many requests of one connection run at a time. Default: no limit. */
     readonly concurrency?: number;

@@ -6,12 +6,15 @@ export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' |
 
 /** The state of a task at one moment. */
 export interface TaskState {
+  /** Identifies the task at its server. */
   readonly taskId: string;
+  /** How far it is. */
   readonly status: TaskStatus;
   /** What the server says about the status, for users and models. */
   readonly statusMessage?: string;
   /** ISO 8601. */
   readonly createdAt: string;
+  /** ISO 8601. */
   readonly lastUpdatedAt: string;
   /** How long after its creation the server may delete the task; null: never. It may change. */
   readonly ttlMs: number | null;

@@ -4,6 +4,7 @@ import { limits } from './limits.ts';
 /** Thrown by `compileSchema`. The message says where and what is wrong, and how to fix it. */
 export class SchemaError extends Error {
   override readonly name = 'SchemaError';
+  /** For programs. */
   readonly code = 'bad_schema';
 }
 

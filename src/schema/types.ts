@@ -6,7 +6,9 @@ export type JsonSchema = { readonly [key: string]: unknown };
 
 /** One thing that is wrong with a value, and where. A missing property is named by its own path. */
 export interface Issue {
+  /** Names and indexes from the root to the value. */
   readonly path: readonly (string | number)[];
+  /** What is wrong, without the path. */
   readonly message: string;
 }
 
@@ -34,7 +36,9 @@ export interface CompiledSchema {
 
 /** A Standard Schema whose library cannot describe itself, beside a JSON Schema written by hand. */
 export interface SchemaPair<S extends StandardSchemaV1 = StandardSchemaV1> {
+  /** Validates values. */
   readonly schema: S;
+  /** Is sent to clients. */
   readonly json: JsonSchema;
 }
 

@@ -6,7 +6,9 @@ import type { Channel, Host, Outlet, Peer } from '../protocol/exchange.ts';
 import { assertHost } from './assert-host.ts';
 import { receiveText } from './receive.ts';
 
+/** How the connection is made. */
 export interface InMemoryOptions {
+  /** What the server knows about the client. Default: no principal. */
   readonly peer?: Peer;
   /** Called with each text; `receive` and the iterator then get nothing. */
   readonly onText?: (text: string) => void;

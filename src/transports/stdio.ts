@@ -11,6 +11,7 @@ import { type ProcessListener, signalExitCodes, watchParent, watchProcess, watch
 import { guardStdout } from './stdout-guard.ts';
 import { type StreamEnd, type StreamOptions, type StreamServer, serveStream } from './stream.ts';
 
+/** How a server is served on stdio. */
 export interface StdioOptions extends Omit<StreamOptions, 'logger'> {
   /** Default: `process.stdin`. */
   readonly stdin?: Readable;

@@ -12,6 +12,7 @@ import { defaultPauseBytes, LineWriter } from './line-writer.ts';
 import { receive, receiveText, reject } from './receive.ts';
 import { findRejectedLineId, idSearchBytes, type RejectedLineId } from './rejected-line-id.ts';
 
+/** Limits of a connection over streams. */
 export interface StreamOptions {
   /** Longer lines are rejected unread; stops one message from filling the memory. Default 64 MiB. */
   readonly maxMessageBytes?: number;
@@ -26,6 +27,7 @@ export interface StreamOptions {
   readonly maxUnreadBytes?: number;
   /** How long open calls may continue after the end of the input. Default 5 s. */
   readonly graceMs?: number;
+  /** Where errors are reported. Default: nowhere. */
   readonly logger?: Logger;
 }
 

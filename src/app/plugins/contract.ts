@@ -11,8 +11,11 @@ import type { Health } from '../serving/health.ts';
 
 /** The manifest of a plugin: `mooring-plugin.json`, or `mooring` in its package.json. */
 export interface PluginManifest {
+  /** Identifies the plugin. */
   readonly name: string;
+  /** Its version. */
   readonly version: string;
+  /** What it does, for people. */
   readonly description?: string;
   /** The module, relative to the folder. Default `index.js`. */
   readonly main: string;
@@ -41,6 +44,7 @@ export type PluginServer = Pick<
 export interface PluginHost<Config = unknown> {
   /** Its options, validated against the schema in the manifest. */
   readonly config: Config;
+  /** Its messages name the plugin. */
   readonly logger: Logger;
   /** Aborted when the plugin is unloaded. Pass it to background work. */
   readonly signal: AbortSignal;
@@ -58,6 +62,7 @@ export interface PluginHost<Config = unknown> {
 
 /** A pack that can also report its health. */
 export interface PluginPack extends Pack<PluginServer> {
+  /** Called when the health of the server is requested, as by `health_check`. */
   health?(): Health | Promise<Health>;
 }
 

@@ -6,7 +6,9 @@ export type AuthorizationHeaders = Readonly<Record<string, string>>;
 
 /** What the authorizer must know about a request to vouch for it (a DPoP proof covers the method). */
 export interface OutgoingRequest {
+  /** The HTTP method. */
   readonly method: string;
+  /** Ends the wait for credentials. */
   readonly signal?: AbortSignal;
 }
 
@@ -15,7 +17,9 @@ export type ResponseHeaders = Headers | Readonly<Record<string, string | readonl
 
 /** The part of a rejected response that carries the challenge. The body is never read. */
 export interface ChallengedResponse {
+  /** 401 or 403. */
   readonly status: number;
+  /** With `WWW-Authenticate`, where the server sent it. */
   readonly headers: ResponseHeaders;
 }
 

@@ -6,13 +6,17 @@ import { clean, quote } from '../untrusted-text.ts';
 
 /** The error response of an authorization or registration endpoint. */
 export interface OAuthErrorInfo {
+  /** The HTTP status. */
   readonly status?: number;
+  /** The code of RFC 6749, such as `invalid_grant`. */
   readonly error?: string;
+  /** The description of the server. Untrusted. */
   readonly description?: string;
 }
 
 /** A failed authorization. `code` is stable, `message` says what was tried and what to do next. */
 export class AuthError extends Error {
+  /** What failed, for programs. */
   readonly code: AuthErrorCode;
   /** URLs asked on the way, in order, where that helps. */
   readonly tried: readonly string[];

@@ -11,6 +11,7 @@ import { Credentials, type ServerBinding } from './storage/credentials.ts';
 
 /** What the authorizer was created with; the store is where the tokens are. */
 export interface SignOutOptions extends AuthorizerOptions {
+  /** Where the tokens are. */
   readonly store: CredentialStore;
   /** Aborts the revocation; stored credentials are deleted in any case. */
   readonly signal?: AbortSignal;

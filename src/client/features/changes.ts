@@ -4,6 +4,7 @@
 export interface Change {
   /** A list, or with `uri` a single resource. */
   readonly kind: 'tools' | 'prompts' | 'resources' | 'resource';
+  /** The resource that changed. */
   readonly uri?: string;
   /** The connection was lost meanwhile: this may have changed, or not. */
   readonly missed?: true;

@@ -10,7 +10,9 @@ import { type FeatureContext, requireOffered } from './feature-context.ts';
 
 /** What is to be completed. */
 export interface CompletionRequest {
+  /** The prompt or resource template that has the argument. */
   readonly ref: CompletionRef;
+  /** The name of the argument, and what the user has typed so far. */
   readonly argument: { readonly name: string; readonly value: string };
   /** Arguments that are known already. */
   readonly context?: Readonly<Record<string, string>>;

@@ -10,6 +10,7 @@ import { type FeatureContext, offers } from './feature-context.ts';
 
 /** One page of a list. */
 export interface Page<T> {
+  /** In the order of the server. */
   readonly items: readonly T[];
   /** Request the next page with it; an empty string is a cursor too. Absent: this was the last one. */
   readonly nextCursor?: string;

@@ -21,7 +21,9 @@ export interface WatchFilter extends Omit<ListenFilter, 'taskIds'> {}
 
 /** Open until closed, by either side. Iterate it; leaving the loop closes it. */
 export interface Subscription extends AsyncIterable<Change> {
+  /** What is followed. */
   readonly filter: WatchFilter;
+  /** Stops following; iterating it then ends. */
   close(): Promise<void>;
 }
 

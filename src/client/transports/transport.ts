@@ -6,6 +6,7 @@ import type { ClientError } from '../errors.ts';
 
 /** One message on its way out. `text` is a complete JSON-RPC message on one line. */
 export interface Outgoing {
+  /** The message as JSON, on one line. */
   readonly text: string;
   /** The id, where the message is a request. */
   readonly id?: number;

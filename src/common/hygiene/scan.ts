@@ -19,9 +19,13 @@ export type HiddenKind =
 
 /** One hidden character or sequence, and its position in UTF-16 units. */
 export interface Finding {
+  /** What it is. */
   readonly kind: HiddenKind;
+  /** Where it begins in the text. */
   readonly index: number;
+  /** How long it is. */
   readonly length: number;
+  /** The first of its characters. */
   readonly codePoint: number;
 }
 

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { HostOriginCheck, hostsOf, isLoopback, originsOf } from '../../transports/http/access.ts';
 import type { ConsoleExchange, ConsoleSink } from '../contract.ts';
 
+/** Where a console listens. */
 export interface ListenOptions {
   /** Default 0: a free port. */
   readonly port?: number;
@@ -15,7 +16,9 @@ export interface ListenOptions {
 
 /** A console on a port of its own. */
 export interface ListeningConsole {
+  /** The port, also if `port: 0` chose it. */
   readonly port: number;
+  /** Such as `http://127.0.0.1:41000`. */
   readonly origin: string;
   /** The address to open, with the token in its fragment. */
   readonly link: string;
@@ -24,6 +27,7 @@ export interface ListeningConsole {
    * browser, which other users of the machine can read.
    */
   oneTimeLink(): string;
+  /** Ends its connections and closes the port. */
   close(): Promise<void>;
 }
 

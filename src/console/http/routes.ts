@@ -28,9 +28,11 @@ const maxCodeBytes = 1_024;
 
 /** Something that was done in the console, for the audit log. */
 export interface ConsoleEvent {
+  /** `console`, or the id of an authenticated principal. */
   readonly user: string;
   /** `view`, or the route. */
   readonly action: string;
+  /** The target and other parts of the request. */
   readonly details?: JsonObject;
 }
 

@@ -3,6 +3,7 @@
 import { type Ability, requiredCapabilities } from '../../protocol/abilities.ts';
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
 
+/** Why there is no usable response. */
 export type InputRequestErrorCode =
   | 'missing-capability'
   | 'unsupported'
@@ -20,6 +21,7 @@ export function cancelledInput(): InputRequestError {
 
 /** Why an input request got no usable response. Handlers may catch it and continue without one. */
 export class InputRequestError extends Error {
+  /** The reason, for programs. */
   readonly code: InputRequestErrorCode;
   /** The abilities that the client did not declare, if that is the reason. */
   readonly missing: readonly Ability[];

@@ -4,9 +4,12 @@ import type { ElicitResult, Root, SamplingParams, SamplingResult } from '../../p
 import { type CompiledSchema, compileSchema, type InferOutput, type SchemaInput } from '../../schema/index.ts';
 import { flatForm } from './form.ts';
 
+/** A form for the user; made by `elicit`. */
 export interface FormInputRequest<T = unknown> {
   readonly kind: 'elicit';
+  /** Shown to the user above the form. */
   readonly message: string;
+  /** The fields of the form. */
   readonly schema: CompiledSchema;
   /** Skipped if the client cannot do it; the response is then undefined. */
   readonly optional?: boolean;
@@ -14,27 +17,38 @@ export interface FormInputRequest<T = unknown> {
   readonly content?: T;
 }
 
+/** An address for the user to visit; made by `elicitUrl`. */
 export interface UrlInputRequest {
   readonly kind: 'elicitUrl';
+  /** Why the user should visit it. */
   readonly message: string;
+  /** The address. */
   readonly url: string;
   /** For `ctx.elicitationCompleted`. Default: a random one. */
   readonly elicitationId?: string;
+  /** Skipped if the client cannot do it; the response is then undefined. */
   readonly optional?: boolean;
 }
 
+/** A request to the model of the client; made by `sample`. */
 export interface SamplingInputRequest {
   readonly kind: 'sample';
+  /** The conversation, and what the model may do. */
   readonly params: SamplingParams;
+  /** Skipped if the client cannot do it; the response is then undefined. */
   readonly optional?: boolean;
 }
 
+/** A request for the folders the client works in; made by `roots`. */
 export interface RootsInputRequest {
   readonly kind: 'roots';
+  /** Skipped if the client cannot do it; the response is then undefined. */
   readonly optional?: boolean;
 }
 
+/** What a handler needs from the client or its user. */
 export type InputRequest = FormInputRequest | UrlInputRequest | SamplingInputRequest | RootsInputRequest;
+/** Input requests by keys of your own; the responses have the same keys. */
 export type InputRequests = { readonly [key: string]: InputRequest };
 
 /** An accepted form carries the validated content; a declined or cancelled one carries none. */

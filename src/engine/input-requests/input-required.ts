@@ -7,6 +7,7 @@ export abstract class HandlerReturn {}
 
 /** Input requests that need responses before the handler can continue; created by `inputRequired`. */
 export class InputRequired extends HandlerReturn {
+  /** The input requests by key. */
   readonly requests: InputRequests;
 
   constructor(requests: InputRequests) {

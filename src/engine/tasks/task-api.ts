@@ -10,7 +10,9 @@ import type { Tasks } from './tasks.ts';
 export interface TaskFilter {
   /** See `principalKey`; `local` for a private connection. */
   readonly owner?: string;
+  /** The name of the tool. */
   readonly tool?: string;
+  /** Only tasks in this phase. */
   readonly phase?: TaskPhase;
   /** `next` of the page before. */
   readonly after?: string;
@@ -26,6 +28,7 @@ export class TaskApi {
     this.#load = load;
   }
 
+  /** The record of a task of any owner; undefined if there is none or it has expired. */
   async get(id: string): Promise<TaskRecord | undefined> {
     return (await this.#load()).store.read(id);
   }

@@ -148,6 +148,7 @@ export interface TasksOptions {
   readonly facade?: boolean | FacadeOptions;
   /** Where tasks are stored. Default: in memory, so they end with the process. */
   readonly store?: TaskStore;
+  /** Changes to the default limits. */
   readonly limits?: Partial<TaskLimits>;
   /** Separates the tasks of several servers that share a store. Default: the name of the server. */
   readonly service?: string;

@@ -27,6 +27,7 @@ export interface WrittenUpstream {
   readonly folder?: string | undefined;
 }
 
+/** What a configuration does not say itself. */
 export interface DecodeOptions {
   /** Whether callers are authenticated: different callers then do not share connections. */
   readonly authenticated?: boolean;

@@ -9,8 +9,11 @@ import type { PinChange, PinChecker, PinReport } from '../contract.ts';
 import { contentFingerprintOf, definitionOf, fingerprintOf, type PinnedDefinition } from './fingerprint.ts';
 import { type Acceptance, noPins, type PinContent, readPinFile, withPinLock, writePinFile } from './pin-file.ts';
 
+/** Where accepted tools are stored. */
 export interface PinOptions {
+  /** The file of accepted definitions. */
   readonly file: string;
+  /** Where changes are reported. Default: nowhere. */
   readonly logger?: Logger | undefined;
   /** Called once for each change that is found: for the audit log. */
   readonly onChange?: ((server: UpstreamConfig, change: PinChange) => void) | undefined;
@@ -47,6 +50,7 @@ interface SeenServer {
   readonly tools: ReadonlyMap<string, PinnedDefinition>;
 }
 
+/** Compares tools with a file of those that were accepted; for `createGateway(config, { pins })`. */
 export class Pins implements PinChecker {
   readonly #file: string;
   readonly #logger: Logger | undefined;

@@ -11,6 +11,7 @@ import { WireError } from '../../protocol/errors.ts';
 import { HeldCall, type HeldCallRef, type HoldableCall } from './held-call.ts';
 import { type OutcomeCodec, SharedHeldCalls } from './shared-held-calls.ts';
 
+/** Limits of calls that a gateway holds while their clients get input. */
 export interface HeldCallLimits {
   /** Held calls of one principal, or 0 to hold none; stops one caller from using up the limit of all. */
   readonly maxPerPrincipal: number;

@@ -5,8 +5,11 @@ import { cleanLists } from '../clean-lists.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { CatalogCache, PinChecker, PreparedLists, UpstreamLists } from '../contract.ts';
 
+/** How lists of servers are checked and stored. */
 export interface ListSettings {
+  /** Stores lists between two starts, such as `createCatalogCache`. Default: they are not stored. */
   readonly cache?: CatalogCache | undefined;
+  /** Compares tools with accepted ones, such as `Pins`. Default: they are not compared. */
   readonly pins?: PinChecker | undefined;
   /** Changes what a server lists before it is shown. Default: removes hidden characters, limits lengths. */
   readonly cleanLists?: ((lists: UpstreamLists) => UpstreamLists) | undefined;

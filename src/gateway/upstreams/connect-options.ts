@@ -11,8 +11,11 @@ import { inputHandlers } from './input-handlers.ts';
 
 /** What connections of all upstreams have in common. */
 export interface ConnectSettings {
+  /** Name and version that servers see. */
   readonly client: Implementation;
+  /** Where connections report to the operator. */
   readonly logger: Logger | undefined;
+  /** What was detected about servers. Default: one that all connections of the process share. */
   readonly eraCache?: EraCache | undefined;
   /** How often a server that is down is tried again. Default: every 60 s. */
   readonly retryDownMs?: number | undefined;

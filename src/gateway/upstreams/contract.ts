@@ -72,6 +72,7 @@ export interface Asks {
   readonly apps: boolean;
 }
 
+/** What a server behind a gateway does now. */
 export type UpstreamStateName =
   | 'disabled'
   /** It is not connected; the next call starts it. */

@@ -6,9 +6,13 @@ import type { Meta } from '../model.ts';
 export interface Principal {
   /** Stable and unique within the issuer; part of every key that separates one caller from another. */
   readonly id: string;
+  /** Who established it, such as the issuer of the token; ids are unique within it. */
   readonly issuer?: string;
+  /** What the credentials allow. Default: none. */
   readonly scopes?: readonly string[];
+  /** When the credentials expire: milliseconds since 1970. Open streams and WebSockets end then. Default: never. */
   readonly expiresAtMs?: number;
+  /** What else the authenticator knows, such as the claims of a token. */
   readonly claims?: Meta;
 }
 

@@ -23,7 +23,7 @@ export interface IssuerOptions {
   readonly issuer: string;
   /** The key set or its address. Default: found through the metadata of the issuer. */
   readonly jwks?: string | JSONWebKeySet;
-  /** Ask the issuer about each token. Default: tokens are verified by their signature. */
+  /** Validates each token at the issuer. Default: tokens are validated by their signature. */
   readonly introspection?: IntrospectionOptions;
 }
 

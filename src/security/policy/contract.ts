@@ -75,7 +75,7 @@ export interface RateEntry {
   readonly window: DurationText;
   /** How many may arrive at the same time. Default: `requests`. */
   readonly burst?: number;
-  /** Processes with a shared store ask it for every request. Default false: they exchange what was used ten times a second. */
+  /** Processes with a shared store use it for every request. Default false: they exchange what was used ten times a second. */
   readonly exact?: boolean;
 }
 

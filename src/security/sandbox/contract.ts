@@ -135,7 +135,7 @@ export interface RunResult extends ExitReport {
 export interface SandboxProcess {
   /** Its standard input. */
   readonly stdin: Writable;
-  /** Its standard output. Read it: a program whose output nobody reads waits. */
+  /** Its standard output. Read it: otherwise a program that writes a lot has to wait. */
   readonly stdout: Readable;
   /** The last bytes of standard error; it is always drained, so a worker that prints a lot never blocks. */
   stderrTail(): Buffer;

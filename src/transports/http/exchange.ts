@@ -8,14 +8,17 @@ export type HeaderList = readonly string[];
 
 /** A request before its body is read. */
 export interface HttpRequest {
+  /** The HTTP method. */
   readonly method: string;
   /** Without the query. */
   readonly path: string;
+  /** The text after `?`; empty if there is none. */
   readonly query: string;
   /** For logs and limits only: it proves nothing about the client. */
   readonly address: string | undefined;
   /** The port of the client, and the version of HTTP, where the server knows them. */
   readonly port?: number | undefined;
+  /** The version of HTTP, such as `1.1`. */
   readonly httpVersion?: string | undefined;
   /** A header by its lower-case name. One that was sent twice is joined by a comma, so that it equals no allowed value. */
   get(name: string): string | undefined;
@@ -26,7 +29,9 @@ export type BodyError = { readonly reason: 'too-large' | 'not-utf8' | 'busy' };
 
 /** Takes the text of an event stream. */
 export interface ByteSink {
+  /** Sends a part of the response. */
   write(text: string): void;
+  /** Ends the response. */
   end(): void;
   /** Bytes that the client has not read yet. */
   readonly queued: number;
@@ -52,7 +57,9 @@ export interface HttpExchange extends AdmittedRequest {
   readBody(maxBytes: number, done: (body: string | BodyError) => void): void;
   /** False when so many responses are unread that one of this length cannot be buffered. */
   hasRoomFor(length: number): boolean;
+  /** Sends the whole response. */
   respond(status: number, headers: HeaderList, body?: string | Uint8Array): void;
+  /** Starts a response that is written in parts. */
   openStream(headers: HeaderList): ByteSink;
   /** Calls `listener` once when the client disconnects before the response is complete. */
   onGone(listener: () => void): void;

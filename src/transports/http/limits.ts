@@ -2,6 +2,7 @@
 
 import { resolveLimits } from '../../common/known-options.ts';
 
+/** Limits of an HTTP endpoint. Set some of them with `limits` of `serveHttp`. */
 export interface HttpLimits {
   /** Stops an endless body from filling the memory. The rest of a longer one is not read. */
   readonly maxBodyBytes: number;

@@ -77,6 +77,7 @@ export interface OptionNames {
   readonly allowedOrigins?: string;
 }
 
+/** How an endpoint serves requests, whichever server carries them. */
 export interface EndpointOptions {
   /** The path of the endpoint. Default `/mcp`. */
   readonly path?: string;

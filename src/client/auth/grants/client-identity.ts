@@ -11,11 +11,15 @@ export type ClientPrivateKey = string | webcrypto.JsonWebKey | webcrypto.CryptoK
 
 /** A client registered with an authorization server beforehand. */
 export interface PreRegisteredClient {
+  /** The id that the authorization server gave it. */
   readonly clientId: string;
+  /** Its secret; absent for a public client or one with a private key. */
   readonly clientSecret?: string;
+  /** Signs assertions instead of a secret. */
   readonly privateKey?: ClientPrivateKey;
   /** Of the private key, where its type leaves a choice (`RS256` or `PS256`); else ES256, ES384, Ed25519, RS256. */
   readonly algorithm?: string;
+  /** The `kid` of assertions. */
   readonly keyId?: string;
   /** Overrides the choice by metadata. */
   readonly method?: ClientAuthMethod;

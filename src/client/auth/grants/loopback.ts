@@ -13,6 +13,7 @@ export interface LoopbackOptions {
   readonly port?: number;
   /** Host of the redirect URI. Some servers know only `localhost`; the listener is on 127.0.0.1 either way. */
   readonly host?: '127.0.0.1' | 'localhost';
+  /** Path of the redirect URI. Default `/callback`. */
   readonly path?: string;
   /** Shows the sign-in address; the default prints it on stderr and opens a browser. */
   readonly open?: OpenUrl;

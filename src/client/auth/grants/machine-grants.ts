@@ -13,7 +13,9 @@ import type { TokenResponse } from './tokens.ts';
 export interface AssertionRequest {
   /** The authorization server: the audience of the assertion. */
   readonly issuer: string;
+  /** The server that the token is for (RFC 8707). */
   readonly resource: string;
+  /** The scopes that the token should have. */
   readonly scopes: readonly string[];
 }
 

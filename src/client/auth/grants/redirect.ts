@@ -6,7 +6,9 @@ import { authErrors } from '../errors.ts';
 
 /** One round trip through the authorization server. */
 export interface SignInVisit {
+  /** The address for the browser of the user. */
   readonly url: URL;
+  /** Ends the wait for the user. */
   readonly signal: AbortSignal;
   /** Throws when an authorization response is not the one expected; `state-mismatch` means: not ours, keep waiting. */
   validate(parameters: URLSearchParams): void;
@@ -14,9 +16,11 @@ export interface SignInVisit {
 
 /** A redirect URI that is ready to receive a response. */
 export interface RedirectListener {
+  /** Where the authorization server sends the user back to. */
   readonly redirectUri: string;
   /** Sends the user to the authorization server and resolves with a response that `validate` accepted. */
   visit(visit: SignInVisit): Promise<URLSearchParams>;
+  /** Stops listening. */
   close(): Promise<void>;
 }
 

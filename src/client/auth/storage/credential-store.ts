@@ -15,6 +15,7 @@ export interface CredentialStore {
 
 /** Limits of waiting for a lock. */
 export interface LockOptions {
+  /** Ends the wait. */
   readonly signal?: AbortSignal;
   /** Default 10 minutes: the other side may be waiting for a user. */
   readonly timeoutMs?: number;

@@ -19,6 +19,7 @@ const keyVariable = 'MOORING_CREDENTIALS_KEY';
 /** What is sealed with the key. */
 const purpose = 'credentials';
 
+/** How the file is protected. */
 export interface FileStoreOptions {
   /**
    * Encrypts the file: 32 random bytes in base64. Default: the environment variable `MOORING_CREDENTIALS_KEY`; without it

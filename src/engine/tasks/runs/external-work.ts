@@ -5,6 +5,7 @@ import { HandlerReturn } from '../../input-requests/input-required.ts';
 
 /** Work that another system does; created by `ctx.external`. Middleware sees it as a result without content. */
 export class ExternalWork extends HandlerReturn implements ToolResult {
+  /** Empty: the result comes later. */
   readonly content: ToolResult['content'] = [];
   /** What the other system calls the work. */
   readonly ticket: Json;

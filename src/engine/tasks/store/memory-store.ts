@@ -5,6 +5,7 @@ import { outlineOf } from './outcome-summary.ts';
 import { changeRecord, claimRecord } from './task-record.ts';
 import type { TaskChange, TaskGuard, TaskPage, TaskQuery, TaskRecord, TaskStore } from './task-store.ts';
 
+/** The limits of the store. */
 export interface MemoryTaskStoreOptions {
   /** Tasks that are stored, ended ones included; stops callers from filling the memory with tasks. Default 100,000. */
   readonly maxTasks?: number;

@@ -12,7 +12,9 @@ import { nodeSealerOf } from './sealer-of.ts';
 
 /** A request as frameworks pass it on: with the URL before routing, and perhaps with a body that is parsed already. */
 export interface EmbeddedRequest extends IncomingMessage {
+  /** The URL before a router removed the path it is mounted at. */
   readonly originalUrl?: string;
+  /** The body, if a parser has read it before. */
   readonly body?: unknown;
 }
 
