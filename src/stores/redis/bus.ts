@@ -103,6 +103,7 @@ export class RedisBus implements Bus {
     this.#members.start(
       (processes) => this.#setProcesses(processes),
       () => this.#rejoin(),
+      () => [...this.processes].filter((each) => each !== this.process),
     );
     setTimeout(() => {
       this.#past = undefined;

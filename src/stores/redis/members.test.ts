@@ -17,6 +17,7 @@ function fakeRedis(entries: Record<string, string>) {
   const redis = {
     entries,
     isKnown: true,
+    epoch: 'epoch',
     connections: new Set(['1']),
     clientError: '',
     lists: 0,
@@ -27,7 +28,8 @@ function fakeRedis(entries: Record<string, string>) {
       return ids.flatMap((id) => (redis.connections.has(id) ? [`id=${id} addr=127.0.0.1:1`] : [])).join('\n');
     },
     async run({ text }: { readonly text: string }, _keys: unknown, args: readonly (string | number)[]) {
-      if (!text.includes('removed')) return ['ok', 'epoch', redis.isKnown ? 1 : 0, ...Object.entries(entries).flat()];
+      if (!text.includes('removed'))
+        return ['ok', redis.epoch, redis.isKnown ? 1 : 0, ...Object.entries(entries).flat()];
       const removed = args.slice(1) as string[];
       for (const name of removed) delete entries[name];
       return removed;
@@ -45,6 +47,7 @@ function startMembers(redis: ReturnType<typeof fakeRedis>) {
       seen.others = others;
     },
     () => seen.forgotten++,
+    () => seen.others,
   );
   return { members, seen };
 }
@@ -93,4 +96,23 @@ test('a process learns that the others took it for one that has ended', async ()
   redis.isKnown = false;
   await vi.advanceTimersByTimeAsync(500);
   expect(seen.forgotten).toBe(1);
+});
+
+test('a process whose entry was lost with the data of Redis, or was too old after an outage, has some seconds to renew it', async () => {
+  for (const isEmptied of [true, false]) {
+    const redis = fakeRedis({ alive: '', killed: '', left: '' });
+    const { members, seen } = startMembers(redis);
+    await vi.advanceTimersByTimeAsync(settledMs);
+    for (const name of Object.keys(redis.entries)) delete redis.entries[name];
+    if (isEmptied) redis.epoch = 'another';
+    else members.connectionLost();
+    await vi.advanceTimersByTimeAsync(500);
+    expect(seen.others).toEqual(['alive', 'killed', 'left']);
+    seen.others = ['alive', 'killed'];
+    redis.entries['alive'] = '';
+    await vi.advanceTimersByTimeAsync(3_500);
+    expect(seen.others).toEqual(['alive', 'killed']);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(seen.others).toEqual(['alive']);
+  }
 });

@@ -94,8 +94,9 @@ export class Members {
   freshUntilMs = Number.NEGATIVE_INFINITY;
   /** The id of this connection in Redis; empty if it does not tell, undefined if it may be another one now. */
   #connection: string | undefined;
-  /** Since when this connection has not been lost. */
+  /** Since when this connection has not been lost, and Redis not emptied. */
   #connectedAtMs = monotonicMs();
+  #known: () => Iterable<string> = () => [];
 
   constructor(redis: RedisConnection, process: string, options: MembersOptions, logger: Logger) {
     this.#redis = redis;
@@ -118,10 +119,15 @@ export class Members {
 
   /**
    * Renews the entry from now on, and reports the other processes each time. `onForgotten`: the others have taken this
-   * process for one that has ended.
+   * process for one that has ended. `known`: the other processes as far as they are known.
    */
-  start(onProcesses: (others: readonly string[]) => void, onForgotten: () => void): void {
+  start(
+    onProcesses: (others: readonly string[]) => void,
+    onForgotten: () => void,
+    known: () => Iterable<string>,
+  ): void {
     this.#onForgotten = onForgotten;
+    this.#known = known;
     this.#timer = setInterval(() => {
       if (this.#isRenewing) return;
       this.#isRenewing = true;
@@ -166,6 +172,8 @@ export class Members {
     )) as readonly (string | number)[];
     if (outcome === 'other') throw otherDeployment(prefix, name, found[0] as string, found[1] as string);
     const [epoch, known, ...others] = found as [string, number, ...string[]];
+    // It was emptied: the entries of the others are missing until each of them has renewed its own.
+    if (epoch !== this.epoch) this.#connectedAtMs = monotonicMs();
     this.epoch = epoch;
     if (known === 0) this.#onForgotten?.();
     this.freshUntilMs = sentAtMs + disconnectedMs - reliedOnMs;
@@ -175,8 +183,8 @@ export class Members {
   /** `others`: each process, and where it runs if its entry is old. Returns those that have not been killed. */
   async #withoutKilled(others: readonly string[]): Promise<readonly string[]> {
     const names = others.filter((_, at) => at % 2 === 0);
-    // After a failover or a restart of Redis, the others need time to connect again too.
-    if (monotonicMs() - this.#connectedAtMs < absentMs) return names;
+    // After a failover or a restart of Redis, the others need time to connect again too. Their entries may be missing or too old.
+    if (monotonicMs() - this.#connectedAtMs < absentMs) return [...new Set([...names, ...this.#known()])];
     const old = new Map<string, string>();
     for (const [at, name] of names.entries()) {
       const { connection } = JSON.parse(others[at * 2 + 1] || '{}') as Partial<ProcessInfo>;
