@@ -1,9 +1,11 @@
 // Held calls of several processes. A client's retry may reach a process other than the one that holds its call: its
 // responses are passed on to the holder, and what the upstream asks for, reports and answers comes back.
 
+import { monotonicMs } from '../../common/clock.ts';
 import type { Context } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import type { Bus } from '../../engine/ports.ts';
+import { wireErrors } from '../../protocol/errors.ts';
 import type { Json } from '../../protocol/model.ts';
 import { messageOf } from '../upstreams/start-error.ts';
 import type { CallRun, HeldCall, HeldCallRef } from './held-call.ts';
@@ -23,6 +25,10 @@ const workingMs = 20_000;
 const timeoutMs = 60_000;
 /** Messages can be lost while the holder runs; waiting again does no harm. */
 const maxFailures = 3;
+/** After this long without a connection to the other processes, the client is asked to try again. Redis restarts in less. */
+const maxDisconnectedMs = 10_000;
+/** How often that is checked. */
+const checkMs = 500;
 
 /** How outcomes are sent to other processes. */
 export interface OutcomeCodec {
@@ -62,7 +68,8 @@ export class SharedHeldCalls {
 
   /**
    * Waits for the outcome of a call that another process holds, on behalf of a request of the client. Resolves to `lost` if
-   * that process does not have it, or has ended.
+   * that process does not have it, or has ended. Throws if it cannot be reached: it still holds the call, and the client may
+   * try again.
    */
   async wait({ holder, id }: HeldCallRef, principalKey: string, ctx: Context): Promise<{ outcome: unknown } | 'lost'> {
     const run = crypto.randomUUID();
@@ -98,14 +105,33 @@ export class SharedHeldCalls {
   async #request(holder: string, message: WaitMessage): Promise<WaitResponse> {
     const { bus } = this.#options;
     for (let failures = 0; failures < maxFailures && bus.processes.has(holder); failures++) {
-      try {
-        const response = await bus.request(holder, this.#topic, message as unknown as Json, timeoutMs);
-        return (response ?? { type: 'lost' }) as unknown as WaitResponse;
-      } catch {
+      const requested = bus.request(holder, this.#topic, message as unknown as Json, timeoutMs);
+      const response = await this.#whileConnected(
         // The holder has ended, which the next check detects, or a message was lost.
-      }
+        requested.then(
+          (value) => ({ value }),
+          () => 'failed' as const,
+        ),
+      );
+      if (response === 'disconnected') throw wireErrors.storeUnavailable();
+      if (response !== 'failed') return (response.value ?? { type: 'lost' }) as unknown as WaitResponse;
     }
     return { type: 'lost' };
+  }
+
+  async #whileConnected<T>(response: Promise<T>): Promise<T | 'disconnected'> {
+    const { bus } = this.#options;
+    let timer: ReturnType<typeof setInterval> | undefined;
+    const disconnected = new Promise<'disconnected'>((resolve) => {
+      timer = setInterval(() => {
+        if (monotonicMs() - bus.freshAtMs > maxDisconnectedMs) resolve('disconnected');
+      }, checkMs);
+    });
+    try {
+      return await Promise.race([response, disconnected]);
+    } finally {
+      clearInterval(timer);
+    }
   }
 
   #send(process: string, notice: HeldCallNotice): void {
