@@ -1,7 +1,9 @@
 // How Redis is reached: passwords, TLS, Sentinel, clusters, and what is reported when it cannot be.
 import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { silentLogger } from '../../src/common/logger.ts';
 import { openRedis, type RedisOptions, type RedisStores } from '../../src/stores/redis/index.ts';
 import { createCertificate } from '../support/certificate.ts';
 import { useClosers } from '../support/closers.ts';
@@ -21,6 +23,20 @@ async function start(...args: readonly string[]) {
   const redis = await startRedis(args);
   closers.push(() => redis.close());
   return redis;
+}
+
+/** Another program than Redis. Returns its port. */
+async function listen(onData: (socket: Socket, data: string) => void): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}).on('data', (data) => onData(socket, data.toString())));
+  });
+  closers.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
 }
 
 /** On a busy machine a look-up may take longer than it may, and events are stored later than is waited for. */
@@ -83,9 +99,9 @@ describe.skipIf(!hasRedis())('Redis', { concurrent: true }, () => {
     await expect(openRedis({ name: 'test', url })).rejects.toThrow(/cannot be used/);
   });
 
-  test('an error of Redis ends with one full stop, and TLS is part of the remedy', async ({ expect }) => {
+  test('an error of Redis has no full stop of its own, and a remedy', async ({ expect }) => {
     const { url } = await start('--requirepass', 'secret');
-    await expect(openRedis({ name: 'test', url })).rejects.toThrow(/NOAUTH [^.]+\. Check the address.*rediss:\/\//);
+    await expect(openRedis({ name: 'test', url })).rejects.toThrow(/NOAUTH [^.]+\. It requires a password: set it$/);
   });
 
   test('a server that Sentinel names', { timeout: 60_000 }, async () => {
@@ -132,6 +148,52 @@ describe.skipIf(!hasRedis())('Redis', { concurrent: true }, () => {
     const port = await freePort();
     const opening = openRedis({ name: 'test', url: `redis://:secret@127.0.0.1:${port}` });
     await expect(opening).rejects.toThrow(`Redis at redis://127.0.0.1:${port} cannot be used: connect ECONNREFUSED`);
+  });
+
+  test('what is wrong with an address is reported in time, once, with what to do', { timeout: 60_000 }, async ({
+    expect,
+  }) => {
+    const folder = temporaryFolder();
+    const { cert, key } = createCertificate('localhost', 10);
+    writeFileSync(join(folder, 'cert.pem'), cert);
+    writeFileSync(join(folder, 'key.pem'), key);
+    const tls = await freePort();
+    const { port: plain } = await start(
+      ...['--tls-port', String(tls), '--tls-cert-file', join(folder, 'cert.pem')],
+      ...['--tls-key-file', join(folder, 'key.pem'), '--tls-auth-clients', 'no'],
+    );
+    const silent = await listen(() => {});
+    const http = await listen((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    const agreeing = await listen((socket, data) => {
+      for (const _ of data.matchAll(/^\*\d+\r$/gm)) socket.write('+OK\r\n');
+    });
+    const cases: readonly [url: string, reported: RegExp][] = [
+      [`redis://127.0.0.1:${tls}`, /: it closed the connection\. .*use rediss:\/\/ if it requires TLS$/],
+      [`rediss://127.0.0.1:${plain}`, /: it did not respond in time\. .*use redis:\/\/ if it does not use TLS$/],
+      [`rediss://127.0.0.1:${http}`, /: it does not use TLS\. .*use redis:\/\/ if it does not use TLS$/],
+      [`rediss://localhost:${tls}`, /certificate\. Set the authority of its certificate/],
+      [`redis://127.0.0.1:${http}`, /: what responds there is not Redis\. Check the host and the port/],
+      [`redis://127.0.0.1:${agreeing}`, /: what responds there is not Redis\. Check the host and the port/],
+      [`redis://127.0.0.1:${silent}`, /: it did not respond in time\. Check the host and the port/],
+      [`redis-sentinel://127.0.0.1:${silent}#main`, /: it did not respond in time\. Check the host and the port/],
+      [`redis-sentinel://127.0.0.1:${plain}#main`, /It is not a Sentinel: use redis:\/\//],
+      [`redis-cluster://127.0.0.1:${silent}`, /: it did not respond in time\. Check the host and the port/],
+      [`redis-cluster://127.0.0.1:${plain}`, /It is not in a cluster: use redis:\/\/$/],
+      [`redis://127.0.0.1:${plain}/99`, /It has no database 99: use a smaller number/],
+      ['redis://unknown.invalid', /ENOTFOUND|EAI_AGAIN.*Check the name of the host$/],
+    ];
+    const logger = { ...silentLogger, warn: vi.fn() };
+    const rejected = cases.map(async ([url, reported]) => {
+      const { message } = await openRedis({ name: 'test', url, logger }).then(
+        () => new Error('it was opened'),
+        (error: Error) => error,
+      );
+      expect(message, url).toMatch(reported);
+      expect(message, url).not.toContain('\n');
+    });
+    await Promise.all(rejected);
+    // They are not tried again.
+    expect(logger.warn).not.toHaveBeenCalled();
   });
 
   test('a look-up ends after its time limit, the next one fails at once, and it works again when Redis does', async ({

@@ -19,7 +19,10 @@ export async function checkConfiguredRedis({
     return {
       severity: 'error',
       detail: facts.message || 'it cannot be reached',
-      remedy: 'Check the address and the password of --store (MOORING_REDIS_URL), and that it runs.',
+      remedy:
+        'remedy' in facts
+          ? `${facts.remedy}.`
+          : 'Check the address and the password of --store (MOORING_REDIS_URL), and that it runs.',
     };
   }
   const { address, product, version, isSupported, evictionPolicy, persists, roundTripMs } = facts;

@@ -21,7 +21,7 @@ export interface RedisFacts {
 const oldest = { Redis: [6, 2], Valkey: [7, 2] } as const;
 const pings = 5;
 
-/** Connects, asks, and disconnects. Rejects with the reason if that is not possible. Writes nothing. */
+/** Connects, asks, and disconnects. Rejects with the reason, and a `remedy`, if that is not possible. Writes nothing. */
 export async function checkRedis(
   options: { readonly url: string } & Pick<
     Parameters<typeof RedisConnection.open>[0],

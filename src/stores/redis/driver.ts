@@ -2,6 +2,7 @@
 // takes to start. The rest of this folder sees two functions, so that another library could take its place.
 
 import type { RedisAddress } from './address.ts';
+import { explainConnectError, notRedis, RedisConnectError } from './connect-error.ts';
 
 /** A reply of Redis, as version 2 of its protocol encodes it. */
 export type Reply = string | number | null | readonly Reply[];
@@ -30,24 +31,78 @@ export interface RedisDriver {
 
 /** After this long without a response, the connection is replaced. Longer than any command takes. */
 const silenceMs = 5_000;
+/** How long the first connection may take, and for each host. Sentinels are asked several times, and may be silent for long. */
+const connectMs = 10_000;
 /** How often an idle connection is pinged, so that it does not exceed that time. */
 const pingMs = 1_000;
 const firstDelayMs = 50;
 const maxDelayMs = 2_000;
 
-/** Connects, or throws the reason why that is not possible. */
+/** A client of the library that is not connected yet. */
+interface UnconnectedDriver extends RedisDriver {
+  connect(): Promise<unknown>;
+}
+
+/** Connects, or throws a `RedisConnectError` that says why that is not possible. */
 export async function connectRedis(options: DriverOptions): Promise<RedisDriver> {
   const library = await loadLibrary();
-  const { address, sentinelPassword, tls, onError } = options;
+  const { address, onError } = options;
+  let isConnected = false;
+  const reported: Error[] = [];
+  const driver = createDriver(library, options, {
+    isConnected: () => isConnected,
+    onError: (error) => (isConnected ? onError(error) : void reported.push(error)),
+  });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const limitMs = connectMs + silenceMs * address.hosts.length;
+    timer = setTimeout(() => reject(new Error(`timeout of ${limitMs} ms`)), limitMs);
+  });
+  try {
+    await Promise.race([driver.connect(), late]);
+    if ((await Promise.race([answerToPing(driver), late])) !== 'PONG') throw notRedis(address);
+  } catch (error) {
+    closeQuietly(driver);
+    throw error instanceof RedisConnectError ? error : explainConnectError(address, [...reported, error]);
+  } finally {
+    clearTimeout(timer);
+  }
+  isConnected = true;
+  return driver;
+}
+
+/** Another program may accept what is sent when a connection is opened. A user without the permission gets an error of Redis. */
+async function answerToPing(driver: RedisDriver): Promise<Reply> {
+  try {
+    return await driver.send(['PING'], 'mooring');
+  } catch (error) {
+    if (error instanceof Error && /^NOPERM /.test(error.message)) return 'PONG';
+    throw error;
+  }
+}
+
+function closeQuietly(driver: RedisDriver): void {
+  try {
+    driver.close();
+  } catch {
+    // The library throws if it was never connected, or has closed itself.
+  }
+}
+
+function createDriver(
+  library: typeof import('@redis/client'),
+  options: DriverOptions,
+  { isConnected, onError }: { isConnected: () => boolean; onError: (error: Error) => void },
+): UnconnectedDriver {
+  const { address, sentinelPassword, tls } = options;
   const username = options.username ?? address.username;
   const password = options.password ?? address.password;
-  let isConnected = false;
   const socket = {
     connectTimeout: silenceMs,
     socketTimeout: silenceMs,
     // The first attempt reports why it failed. Later attempts continue forever, with growing, random delays.
     reconnectStrategy: (retries: number, cause: Error): number | Error =>
-      isConnected ? Math.min(firstDelayMs * 2 ** retries, maxDelayMs) * (0.5 + Math.random() / 2) : cause,
+      isConnected() ? Math.min(firstDelayMs * 2 ** retries, maxDelayMs) * (0.5 + Math.random() / 2) : cause,
     ...(address.tls ? { tls: true as const, ...tls } : {}),
   };
   const common = {
@@ -69,8 +124,9 @@ export async function connectRedis(options: DriverOptions): Promise<RedisDriver>
       sentinelClientOptions: {
         ...(sentinelPassword === undefined ? {} : { password: sentinelPassword }),
         RESP: 2,
-        // They are silent for long.
-        socket: { ...socket, socketTimeout: undefined },
+        // Without them, a Sentinel that has nothing to report is silent for long.
+        pingInterval: pingMs,
+        socket,
       } as object,
       RESP: 2,
       // Each attempt takes a second.
@@ -78,11 +134,11 @@ export async function connectRedis(options: DriverOptions): Promise<RedisDriver>
       scanInterval: 1_000,
     });
     client.on('error', onError);
-    await client.connect();
-    isConnected = true;
     return {
+      connect: () => client.connect(),
       send: (args) => client.sendCommand(false, [...args]) as unknown as Promise<Reply>,
-      close: () => void client.destroy(),
+      // It rejects if it was never connected.
+      close: () => void client.destroy().catch(() => {}),
     };
   }
   if (address.kind === 'cluster') {
@@ -93,18 +149,16 @@ export async function connectRedis(options: DriverOptions): Promise<RedisDriver>
       RESP: 2,
     });
     client.on('error', onError);
-    await client.connect();
-    isConnected = true;
     return {
+      connect: () => client.connect(),
       send: (args, key) => client.sendCommand(key, false, [...args]) as unknown as Promise<Reply>,
       close: () => void client.destroy(),
     };
   }
   const client = library.createClient({ ...common, socket: { ...socket, ...first } });
   client.on('error', onError);
-  await client.connect();
-  isConnected = true;
   return {
+    connect: () => client.connect(),
     send: (args) => client.sendCommand([...args]) as unknown as Promise<Reply>,
     close: () => client.destroy(),
   };

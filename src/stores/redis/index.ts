@@ -8,6 +8,7 @@ import type { SealKey } from '../../protocol/ports.ts';
 import { parseRedisAddress, showAddress } from './address.ts';
 import { RedisBuckets } from './buckets.ts';
 import { RedisBus } from './bus.ts';
+import { RedisConnectError } from './connect-error.ts';
 import { type ConnectionLimits, RedisConnection } from './connection.ts';
 import { RedisEventLog } from './event-log.ts';
 import { RedisExpiringStore } from './expiring.ts';
@@ -155,10 +156,8 @@ async function openAll(
   if (failed === undefined) return results.map((result) => (result as PromiseFulfilledResult<RedisConnection>).value);
   for (const result of results) if (result.status === 'fulfilled') result.value.close();
   const { reason } = failed;
-  const why = reason instanceof Error ? reason.message || (reason as { code?: string }).code : String(reason);
-  const remedy =
-    'Check the address, the password, that it runs, and that rediss:// is used if it requires TLS, and only then';
-  throw new Error(`Redis at ${address} cannot be used: ${why?.replace(/\.$/, '')}. ${remedy}`, { cause: reason });
+  if (!(reason instanceof RedisConnectError)) throw reason;
+  throw new Error(`Redis at ${address} cannot be used: ${reason.message}. ${reason.remedy}`, { cause: reason });
 }
 
 /** All keys of a deployment have the same part in braces, so that a cluster keeps them on one node. */
