@@ -251,6 +251,30 @@ describe('weaker levels', () => {
     await expect(sandbox.run({ program: 'rm' })).rejects.toEqual(code('program-not-allowed'));
   });
 
+  test.each(['limits', 'none'] as const)('%s: a daemon that a command has started ends with it', async (level) => {
+    const daemon = `(setsid sh -c "trap '' TERM HUP; sleep 300; sleep 300" &)`;
+    const sandbox = await open({ level, limits: { timeoutMs: 20_000 } });
+    const begun = performance.now();
+    expect(await sandbox.run({ program: 'sh', args: ['-c', `${daemon}; sleep 0.2; exit 3`] })).toMatchObject({
+      ...{ exitCode: 3, signal: null, stopped: null },
+    });
+    expect(findMarked(host.mark)).toEqual([]);
+    // It has the pipes of the command, which are not waited for.
+    expect(performance.now() - begun).toBeLessThan(2_000);
+    const brief = await open({ level, limits: { timeoutMs: 500 } });
+    expect(await brief.run({ program: 'sh', args: ['-c', `${daemon}; sleep 300`] })).toMatchObject({ timedOut: true });
+    expect(findMarked(host.mark)).toEqual([]);
+    const worker = await sandbox.spawn({ program: 'sh', args: ['-c', `${daemon}; echo begun; cat`] });
+    await new Promise((resolve) => worker.stdout.once('data', resolve));
+    await worker.kill();
+    expect(findMarked(host.mark)).toEqual([]);
+    // Only a control group finds one that has removed its environment.
+    if (!sandbox.describe.includes('control group version')) return;
+    const hiding = `env -i /usr/bin/setsid /bin/sh -c 'sleep 300; :' ${host.mark} & sleep 0.5`;
+    expect(await sandbox.run({ program: 'sh', args: ['-c', hiding] })).toMatchObject({ exitCode: 0 });
+    expect(findMarked(host.mark)).toEqual([]);
+  });
+
   test('without any level the environment is still built from nothing', async () => {
     const sandbox = await open({ level: 'none' });
     const { stdout } = await sandbox.run({ program: 'sh', args: ['-c', 'env'] });

@@ -11,6 +11,8 @@ import type { SandboxLimits } from './limits.ts';
 export interface ControlGroup {
   /** Adds a process; its later children are members from the start. */
   attach(pid: number): Promise<void>;
+  /** The processes that have not ended. */
+  members(): Promise<readonly number[]>;
   /** The kernel has ended a process of the tree because memory ran out. */
   ranOutOfMemory(): Promise<boolean>;
   /** Only an empty group can be removed. */
@@ -179,6 +181,10 @@ function group(directories: readonly string[], kills: () => Promise<number>): Co
   return {
     attach: async (pid) => {
       for (const directory of directories) await writeFile(`${directory}/cgroup.procs`, String(pid));
+    },
+    members: async () => {
+      const text = await readFile(`${directories[0]}/cgroup.procs`, 'utf8').catch(() => '');
+      return text.split('\n').map(Number).filter(Boolean);
     },
     ranOutOfMemory: async () => (await kills()) > 0,
     remove: () => removeGroup(directories),

@@ -3,6 +3,7 @@
 
 import type { ChildProcess, StdioNull, StdioPipe } from 'node:child_process';
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { descriptors } from './bubblewrap.ts';
@@ -11,6 +12,7 @@ import type { ExitReport, StopReason } from './contract.ts';
 import { sandboxErrors } from './errors.ts';
 import type { SandboxIdentity } from './identity.ts';
 import { type StandardPipes, standardPipes } from './pipes.ts';
+import { runVariable } from './process-tree.ts';
 import type { BubblewrapInput, StartHook } from './trees.ts';
 import { GroupTree, IsolatedTree } from './trees.ts';
 
@@ -49,8 +51,12 @@ export const drainGraceMs = 2_000;
 export function launch(plan: LaunchPlan): Launched {
   const startedAt = performance.now();
   const { isolation } = plan;
-  const { child, stdin, stdout, stderr } = start(plan);
-  const tree = isolation ? new IsolatedTree(child, isolation, plan.onStart) : new GroupTree(child, plan.onStart);
+  const mark = randomBytes(12).toString('hex');
+  const marked = { ...plan, environment: { ...plan.environment, [runVariable]: mark } };
+  const { child, stdin, stdout, stderr } = start(isolation ? plan : marked);
+  const tree = isolation
+    ? new IsolatedTree(child, isolation, plan.onStart)
+    : new GroupTree(child, { mark, uid: plan.identity.uid }, plan.onStart);
   const errorOutput = new TailBuffer(4 * 1024);
   stderr.on('data', (chunk: Buffer) => errorOutput.push(chunk));
 
@@ -58,7 +64,7 @@ export function launch(plan: LaunchPlan): Launched {
     try {
       const [code, killedBy] = await exitOf(child);
       const durationMs = performance.now() - startedAt;
-      tree.sweep();
+      await tree.sweep();
       await tree.reported;
       const outcome = tree.outcome(code, killedBy);
       if (outcome !== undefined) return { ...outcome, stopped: tree.stopped, durationMs };

@@ -1,7 +1,7 @@
 // What the kernel reports about a running tree, read from /proc without privileges: its processes and their memory.
-// Only reads; `watchdog.ts` acts on it.
+// Only reads; `watchdog.ts` and `trees.ts` act on it.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 
 /** A tree at one moment. */
 export interface TreeUsage {
@@ -39,6 +39,29 @@ export function measureTree(root: number): TreeUsage {
   return { tasks, memoryBytes, writtenBytes, pids };
 }
 
+/** The variable by which processes of a tree are found that are not descendants of its first process any more. */
+export const runVariable = 'SANDBOX_RUN_ID';
+
+/** All processes of a user that were started with this value of the variable, which children inherit. One may have removed it. */
+export function findMarked(mark: string, uid: number): number[] {
+  let entries: string[];
+  try {
+    entries = readdirSync('/proc');
+  } catch {
+    return []; // Not Linux.
+  }
+  const entry = `${runVariable}=${mark}`;
+  return entries
+    .filter((name) => /^\d+$/.test(name) && isOwnedBy(`/proc/${name}`, uid))
+    .filter((name) => readOrNothing(`/proc/${name}/environ`).split('\0').includes(entry))
+    .map(Number);
+}
+
+/** Takes a fraction of the time that reading a file there takes. */
+function isOwnedBy(path: string, uid: number): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.uid === uid;
+}
+
 /** A process includes the count of the children that it has waited for, so the sum over a tree never shrinks. */
 function writtenBy(pid: number): number | undefined {
   const io = readOrNothing(`/proc/${pid}/io`);
@@ -61,7 +84,7 @@ function readOrNothing(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return ''; // The process ended between two reads.
+    return ''; // The process ended between two reads, or is of another user.
   }
 }
 

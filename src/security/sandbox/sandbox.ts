@@ -29,9 +29,11 @@ import type { Planner } from './levels.ts';
 import { planLevel } from './levels.ts';
 import type { SandboxLimits } from './limits.ts';
 import { resolveLimits } from './limits.ts';
+import { measureTree } from './process-tree.ts';
 import type { ProgramTable } from './programs.ts';
 import { admitCommand, resolvePrograms } from './programs.ts';
 import { checkIsolation } from './self-check.ts';
+import type { WatchedTree } from './trees.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** How much of a worker's standard error is kept. */
@@ -99,6 +101,8 @@ async function createControlGroup(
   const group = await controlGroups.home.create(limits);
   try {
     await group.attach(root);
+    // Below the kernel level, the program does not wait for this: what it has started already is attached too.
+    for (const pid of measureTree(root).pids) if (pid !== root) await group.attach(pid).catch(() => {});
     return group;
   } catch (cause) {
     await group.remove();
@@ -230,14 +234,17 @@ class PreparedSandbox implements Sandbox {
     return tree;
   }
   /** Assigns a tree to its control group and the watchdog, before its program starts. */
-  async #watch(root: number, stop: (reason: StopReason) => void): Promise<() => void> {
+  async #watch(root: number, stop: (reason: StopReason) => void): Promise<WatchedTree> {
     const { limits, directories, level, controlGroups } = this.#prepared;
     const controlGroup = await createControlGroup(root, limits, controlGroups);
     const watch = { limits, writable: directories.writable, privateTmp: level === 'kernel' };
     const unwatch = startWatchdog({ ...watch, root, controlGroup }, stop);
-    return () => {
-      unwatch();
-      controlGroup?.remove();
+    return {
+      members: async () => (await controlGroup?.members()) ?? [],
+      end: () => {
+        unwatch();
+        controlGroup?.remove();
+      },
     };
   }
 }

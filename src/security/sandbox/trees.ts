@@ -7,10 +7,18 @@ import { constants } from 'node:os';
 import type { Duplex, Readable } from 'node:stream';
 import { accountFiles, descriptors } from './bubblewrap.ts';
 import type { ExitReport, StopReason } from './contract.ts';
-import { measureTree } from './process-tree.ts';
+import { findMarked, measureTree } from './process-tree.ts';
 
-/** Called with the host's pid of the first process before the program starts. The returned function is called at the end. */
-export type StartHook = (pid: number, stop: (reason: StopReason) => void) => Promise<() => void>;
+/** A tree that is monitored. */
+export interface WatchedTree {
+  /** Its processes, as far as a control group knows them. */
+  members(): Promise<readonly number[]>;
+  /** Called when no process is left. */
+  end(): void;
+}
+
+/** Called with the host's pid of the first process before the program starts. */
+export type StartHook = (pid: number, stop: (reason: StopReason) => void) => Promise<WatchedTree>;
 
 /** The input of bubblewrap: its options and the system call filter. */
 export interface BubblewrapInput {
@@ -20,6 +28,9 @@ export interface BubblewrapInput {
 
 /** A killed tree ends within milliseconds; after this we kill the outer process as well. */
 const killGraceMs = 1_000;
+/** How often we look for processes of a group that have not ended yet, and for how long. */
+const sweepEveryMs = 5;
+const maxSweepMs = 1_000;
 
 type TreeOutcome = Pick<ExitReport, 'exitCode' | 'signal'>;
 
@@ -36,7 +47,7 @@ function outcomeOf(exitCode: number): TreeOutcome {
 export abstract class Tree {
   protected readonly child: ChildProcess;
   readonly #onStart: StartHook | undefined;
-  #undo: (() => void) | undefined;
+  protected watched: WatchedTree | undefined;
   #force: NodeJS.Timeout | undefined;
   #ended = false;
   #resolveBegun!: () => void;
@@ -54,9 +65,9 @@ export abstract class Tree {
 
   /** Starts monitoring the tree; true when the program may start. */
   protected async begin(pid: number): Promise<boolean> {
-    const undo = await this.#onStart?.(pid, (reason) => this.stop(reason));
-    if (this.#ended) undo?.();
-    else this.#undo = undo;
+    const watched = await this.#onStart?.(pid, (reason) => this.stop(reason));
+    if (this.#ended) watched?.end();
+    else this.watched = watched;
     return !this.#ended && this.stopped === null;
   }
 
@@ -74,13 +85,13 @@ export abstract class Tree {
   end(): void {
     this.#ended = true;
     clearTimeout(this.#force);
-    this.#undo?.();
-    this.#undo = undefined;
+    this.watched?.end();
+    this.watched = undefined;
   }
 
   protected abstract kill(): void;
-  /** Called when the first process has ended. */
-  abstract sweep(): void;
+  /** Called when the first process has ended: ends what is left. */
+  abstract sweep(): void | Promise<void>;
   /** How the program ended; `undefined` if it never started. */
   abstract outcome(code: number | null, signal: NodeJS.Signals | null): TreeOutcome | undefined;
 }
@@ -172,10 +183,17 @@ function endLivingGroups(): void {
   for (const group of livingGroups) group.stop('closed');
 }
 
-/** A tree without a namespace: a process group, and the descendants that can still be found. A daemon can escape. */
+/**
+ * A tree without a namespace: a process group, its descendants, and the daemons that it has started, which are found by the control
+ * group or by a variable of their environment. Without a control group, a daemon that has removed the variable can escape.
+ */
 export class GroupTree extends Tree {
-  constructor(child: ChildProcess, onStart: StartHook | undefined) {
+  readonly #findMarked: () => readonly number[];
+
+  /** `mark`: the value of `runVariable` in the environment of the program; `uid`: its user. */
+  constructor(child: ChildProcess, { mark, uid }: { mark: string; uid: number }, onStart: StartHook | undefined) {
     super(child, onStart);
+    this.#findMarked = () => findMarked(mark, uid);
     this.resolveStarted();
     if (livingGroups.size === 0) process.once('exit', endLivingGroups);
     livingGroups.add(this);
@@ -186,11 +204,20 @@ export class GroupTree extends Tree {
     if (this.child.pid === undefined) return;
     const { pids } = measureTree(this.child.pid);
     signal(-this.child.pid);
-    for (const pid of pids) signal(pid);
+    for (const pid of [...pids, ...this.#findMarked()]) signal(pid);
   }
 
-  sweep(): void {
-    if (this.child.pid !== undefined) signal(-this.child.pid);
+  async sweep(): Promise<void> {
+    if (this.child.pid === undefined) return;
+    signal(-this.child.pid);
+    const until = performance.now() + maxSweepMs;
+    for (;;) {
+      const left = new Set([...this.#findMarked(), ...((await this.watched?.members()) ?? [])]);
+      // A process may have started another one before it was ended; it is found the next time.
+      for (const pid of left) signal(pid);
+      if (left.size === 0 || performance.now() > until) return;
+      await new Promise((resolve) => setTimeout(resolve, sweepEveryMs));
+    }
   }
 
   override end(): void {
