@@ -135,3 +135,31 @@ test.each([
   const { code, stderr } = await home.run(args);
   expect([code, stderr]).toEqual([2, expect.stringContaining(text)]);
 });
+
+test('a file that init or install cannot write is a usage error with the reason and a remedy', async () => {
+  const init = await home.run(['init', '--force', home.folder]);
+  expect(init).toMatchObject({ code: 2, stdout: '' });
+  expect(init.stderr).toBe(
+    `mooring: ${home.folder} cannot be written: it is a folder. Choose another one with mooring init FILE, or print it with --print\n`,
+  );
+  // Not even root can create a folder there.
+  const install = await home.run(['install', 'cursor', '--no-check'], { env: { HOME: '/proc' } });
+  expect(install).toMatchObject({ code: 2, stdout: '' });
+  expect(install.stderr).toMatch(
+    /^mooring: \/proc\/\.cursor\/mcp\.json cannot be written: [^.]+\. Nothing was changed\. Check the file and its folder\n$/,
+  );
+});
+
+test('pins that a gateway cannot read are reported with the reason and a remedy', async () => {
+  writeFileSync(home.file('servers.json'), JSON.stringify({ mcpServers: { one: { command: 'true' } } }), {
+    mode: 0o600,
+  });
+  writeFileSync(home.file('gateway'), 'a file where the folder should be');
+  const args = ['gateway', '--config', home.file('servers.json'), '--data', home.folder];
+  const { code, stderr } = await home.run(args);
+  const file = home.file('gateway/pins.json');
+  expect([code, stderr]).toEqual([
+    2,
+    `mooring: ${file} cannot be read: a part of its path is not a folder. Make it readable, or choose another folder with --data DIR\n`,
+  ]);
+});

@@ -24,6 +24,7 @@ import { memberAt, NotAnObject, removeMember, setMember } from '../text/jsonc-ed
 import { TomlError, tomlData } from '../text/toml.ts';
 import { hasTable, removeTable, setTable, TomlShape, tableAt } from '../text/toml-edit.ts';
 import { UsageError } from '../usage-error.ts';
+import { cannotWrite } from '../write-file.ts';
 import type { ClientRow } from './clients.ts';
 
 export type EntryChange = 'created' | 'added' | 'changed' | 'removed' | 'unchanged';
@@ -173,6 +174,14 @@ function parseOrFail<T>(file: string, text: string, work: () => T): T {
 
 /** Written atomically: a client that reads meanwhile sees the old file or the new one. */
 function write(file: string, text: string): string | undefined {
+  try {
+    return replace(file, text);
+  } catch (error) {
+    throw cannotWrite(file, error, 'Nothing was changed. Check the file and its folder');
+  }
+}
+
+function replace(file: string, text: string): string | undefined {
   makeFolder(dirname(file), 0o777);
   // The file may be a symbolic link, for example into a dotfiles repository; the target of the link is changed.
   const target = existsSync(file) ? realpathSync(file) : file;

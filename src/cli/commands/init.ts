@@ -1,12 +1,13 @@
 // mooring init: creates a configuration file.
 
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { thisPlatform, userConfigFile } from '../../app/config/folders.ts';
 import { configTemplate } from '../../app/config/template.ts';
 import { requireFolder } from '../../app/make-folder.ts';
 import { defaultProfile } from '../../app/profiles/index.ts';
 import { UsageError } from '../../app/usage-error.ts';
+import { writeOwnFile } from '../../app/write-file.ts';
 import { command } from '../command.ts';
 
 const help = `Usage: mooring init [FILE] [options]
@@ -41,7 +42,7 @@ export const run = command({ name: 'init', help, options }, async ({ values, pos
     throw new UsageError(`${file} already exists. Replace it with --force, or print a new one with --print`);
   }
   requireFolder(dirname(file), 'The configuration file');
-  writeFileSync(file, text, { mode: 0o600 });
+  writeOwnFile(file, text, 'Choose another one with mooring init FILE, or print it with --print');
   const { style } = out;
   const named = values.user === true ? '' : ` --config ${nameOf(file)}`;
   out.write(`${style.good('Created:')} ${file}\n\n`);

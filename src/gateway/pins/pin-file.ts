@@ -3,6 +3,7 @@
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { reasonText } from '../../common/errno-text.ts';
 import { pause } from '../../common/wait.ts';
 import { sha256 } from '../sha256.ts';
 import type { PinnedDefinition } from './fingerprint.ts';
@@ -48,6 +49,16 @@ export class PinFileError extends Error {
 
 const maxFileBytes = 64 * 1024 * 1024;
 
+/** Changes when the file does. Throws a `PinFileError` if it cannot be found out whether there is one: it may have pins. */
+export function pinFileVersion(file: string): string {
+  try {
+    const { mtimeMs, size } = statSync(file, { throwIfNoEntry: false }) ?? { mtimeMs: 0, size: 0 };
+    return `${mtimeMs} ${size}`;
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
 /** Reads the file; one that does not exist has no pins. Throws a `PinFileError` if it is damaged. */
 export function readPinFile(file: string): PinContent {
   if (!existsSync(file)) return noPins;
@@ -63,7 +74,7 @@ export function readPinFile(file: string): PinContent {
   try {
     data = JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw damaged(file, (error as Error).message);
+    throw error instanceof SyntaxError ? damaged(file, error.message) : unreadable(file, error);
   }
   if (data?.version !== 1 || !Array.isArray(data.acceptances)) throw damaged(file, 'it has an unknown format');
   let head = '';
@@ -85,6 +96,11 @@ function hashOf({ server, slug, tool, fingerprint, content, at, by }: Acceptance
 
 function digestOf(definitions: PinContent['definitions']): string {
   return sha256(JSON.stringify(definitions));
+}
+
+function unreadable(file: string, error: unknown): PinFileError {
+  const remedy = 'Make it readable, or choose another folder with --data DIR';
+  return new PinFileError(`${file} cannot be read: ${reasonText(error, 'file')}. ${remedy}`, { cause: error });
 }
 
 function damaged(file: string, why: string): PinFileError {

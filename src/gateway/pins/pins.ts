@@ -1,13 +1,20 @@
 // Pins: the definitions of tools as they were accepted. A tool that changes afterwards, when a user has already decided to
 // trust it, is reported or withheld until the change is accepted.
 
-import { statSync } from 'node:fs';
 import type { Logger } from '../../common/logger.ts';
 import type { Tool } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { PinChange, PinChecker, PinReport } from '../contract.ts';
 import { contentFingerprintOf, definitionOf, fingerprintOf, type PinnedDefinition } from './fingerprint.ts';
-import { type Acceptance, noPins, type PinContent, readPinFile, withPinLock, writePinFile } from './pin-file.ts';
+import {
+  type Acceptance,
+  noPins,
+  type PinContent,
+  pinFileVersion,
+  readPinFile,
+  withPinLock,
+  writePinFile,
+} from './pin-file.ts';
 
 /** Where accepted tools are stored. */
 export interface PinOptions {
@@ -253,8 +260,7 @@ export class Pins implements PinChecker {
 
   /** Another process may have accepted something meanwhile. */
   #refresh(): void {
-    const { mtimeMs, size } = statSync(this.#file, { throwIfNoEntry: false }) ?? { mtimeMs: 0, size: 0 };
-    const version = `${mtimeMs} ${size}`;
+    const version = pinFileVersion(this.#file);
     if (version === this.#readAt) return;
     this.#content = readPinFile(this.#file);
     this.#readAt = version;
@@ -312,8 +318,7 @@ export class Pins implements PinChecker {
     writePinFile(this.#file, content);
     this.#content = content;
     this.#unsaved = [];
-    const { mtimeMs, size } = statSync(this.#file);
-    this.#readAt = `${mtimeMs} ${size}`;
+    this.#readAt = pinFileVersion(this.#file);
   }
 }
 
