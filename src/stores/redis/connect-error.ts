@@ -15,7 +15,7 @@ export class RedisConnectError extends Error {
 }
 
 /** `reason` replaces what the library says where that does not help. */
-interface Explanation {
+interface ConnectErrorRule {
   readonly pattern: RegExp;
   readonly reason?: string;
   readonly remedy: (address: RedisAddress) => string;
@@ -28,7 +28,7 @@ const otherScheme = ({ kind, tls }: RedisAddress): string => {
 const checkPort = (address: RedisAddress): string => `Check the host and the port, and use ${otherScheme(address)}`;
 
 /** The first that matches applies. The patterns are looked for in the code and the message of the error. */
-const explanations: readonly Explanation[] = [
+const explanations: readonly ConnectErrorRule[] = [
   { pattern: /ECONNREFUSED/, remedy: () => 'Check the host and the port, and that it runs' },
   { pattern: /ENOTFOUND|EAI_AGAIN/, remedy: () => 'Check the name of the host' },
   { pattern: /\bNOAUTH\b/, remedy: () => 'It requires a password: set it' },
