@@ -1,7 +1,7 @@
 // Skills: one with files in folders, and one that is generated.
 
 import type { Server } from '../../engine/server.ts';
-import { addSkill } from '../skills/add-skill.ts';
+import { addSkill } from '../skills/index.ts';
 
 const letter = `---
 name: write-letter

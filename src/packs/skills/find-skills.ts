@@ -27,7 +27,7 @@ export interface FoundSkill {
 /** Digests of files by path, so that a file is read again only if it has changed. */
 export type DigestCache = Map<string, { readonly size: number; readonly modifiedMs: number; readonly digest: string }>;
 
-export interface FindOptions {
+export interface FindSkillsOptions {
   /** Comes first in all URIs; empty: nothing does. */
   readonly prefix: string;
   readonly maxSkills: number;
@@ -37,7 +37,7 @@ export interface FindOptions {
 }
 
 /** The skills in the first root of a tree. */
-export async function findSkills(tree: FileTree, options: FindOptions): Promise<readonly FoundSkill[]> {
+export async function findSkills(tree: FileTree, options: FindSkillsOptions): Promise<readonly FoundSkill[]> {
   const root = tree.roots[0]?.path as string;
   const { entries, truncated } = await tree.list(root, { recursive: true, exclude: excluded });
   if (truncated)
@@ -86,7 +86,7 @@ interface SkillFolder {
 async function readSkill(
   tree: FileTree,
   { top, folder, files }: SkillFolder,
-  { prefix, digests }: FindOptions,
+  { prefix, digests }: FindSkillsOptions,
 ): Promise<FoundSkill> {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   if (files.length > skillLimits.maxFiles) throw new Error(`it has more than ${skillLimits.maxFiles} files`);
