@@ -75,6 +75,9 @@ test('2026-07-28: results say how long they may be cached', async () => {
   const hint = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
   expect((await client.stateless('skills/list')).result).toMatchObject(hint);
   expect((await client.stateless('skills/get', { uri: refunds().uri })).result).toMatchObject(hint);
+  // Not in the specification of the extension, but the official client requires it.
+  const folder = await client.stateless('resources/directory/read', { uri: 'skill://acme/refunds' });
+  expect(folder.result).toMatchObject(hint);
 });
 
 test.each(Object.entries(eras))('%s: a folder has its files and its folders', async (_revision, open) => {

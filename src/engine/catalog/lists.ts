@@ -15,6 +15,9 @@ import { type CatalogEntry, type CatalogKind, type EntryKinds, isVisible } from 
 
 const purpose = 'cursor';
 
+/** Folders are generated for each request. */
+const notCached: CacheHint = { ttlMs: 0, cacheScope: 'private' };
+
 /** How many pages are cached; stops callers whose visible items differ from filling the memory. */
 const maxPages = 512;
 /** The same in characters, for long lists. */
@@ -149,9 +152,9 @@ export class ListCache {
     of: string,
   ): Awaitable<string> {
     const { cursor } = call.params;
-    if (cursor === undefined) return this.#encodePage(kind, call, rows, 0, undefined, of);
+    if (cursor === undefined) return this.#encodePage(kind, call, rows, 0, notCached, of);
     return this.#resume(kind, cursor as string, rows, call.peer.principal, of).then((start) =>
-      this.#encodePage(kind, call, rows, start, undefined, of),
+      this.#encodePage(kind, call, rows, start, notCached, of),
     );
   }
 
@@ -171,7 +174,7 @@ export class ListCache {
     { codec, peer }: PageRequest,
     rows: readonly ListItem<K>[],
     start: number,
-    cache: CacheHint | undefined,
+    cache: CacheHint,
     of?: string,
   ): string | Promise<string> {
     const { limits, sealer } = this.#source;

@@ -83,7 +83,7 @@ export interface Codec {
     key: K,
     items: readonly ListItemTypes[K][],
     nextCursor: string | undefined,
-    cache: CacheHint | undefined,
+    cache: CacheHint,
   ): string;
   inputRequired(requests: JsonObject, state: string | undefined): string;
   subscriptionEnd(id: RequestId): string;
