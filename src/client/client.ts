@@ -33,9 +33,11 @@ import type { Page } from './features/lists.ts';
 import { contextOf, Logging, toLogMessage } from './features/logging.ts';
 import { Prompts } from './features/prompts.ts';
 import { Resources } from './features/resources.ts';
+import { type ClientSkills, Skills } from './features/skills.ts';
 import { changeMethods, type Subscription, Subscriptions, type WatchFilter } from './features/subscriptions.ts';
 import { type ClientTasks, Tasks } from './features/tasks.ts';
 import { Tools } from './features/tools.ts';
+import { guarded } from './guarded-listener.ts';
 import type { InputResponder } from './input-requests.ts';
 import type { CallOptions, ClientLimits, ConnectOptions, ReadOptions, ToolCallOptions } from './options.ts';
 import { reportUnexpectedOutput } from './unexpected-output.ts';
@@ -56,7 +58,8 @@ export interface ClientParts {
 const staleBy = {
   tools: [methods.listTools],
   prompts: [methods.listPrompts],
-  resources: [methods.listResources, methods.listResourceTemplates],
+  // Skills have no notification of their own: their files are resources.
+  resources: [methods.listResources, methods.listResourceTemplates, methods.listSkills, methods.getSkill],
 } as const;
 
 /** Notifications about a task: 2025-11-25, and the extension of 2026-07-28. */
@@ -70,6 +73,7 @@ export class Client {
   readonly #tasks: Tasks;
   readonly #resources: Resources;
   readonly #prompts: Prompts;
+  readonly #skills: Skills;
   readonly #logging: Logging;
   readonly #subscriptions: Subscriptions;
 
@@ -94,6 +98,7 @@ export class Client {
     this.#tasks = new Tasks(this.#context, inputs, this.#tools);
     this.#resources = new Resources(this.#context);
     this.#prompts = new Prompts(this.#context);
+    this.#skills = new Skills(this.#context, this.#resources);
     this.#logging = new Logging(this.#context, options.onLog !== undefined);
     this.#logging.opened(connection);
     this.#subscriptions = new Subscriptions(this.#context);
@@ -241,6 +246,11 @@ export class Client {
     return this.#prompts.get(name, args, options);
   }
 
+  /** Agent Skills: folders of instructions that the server offers. Each file is verified when it is read. */
+  get skills(): ClientSkills {
+    return this.#skills;
+  }
+
   /** Suggestions for an argument of a prompt or a variable of a resource template. */
   complete(request: CompletionRequest, options?: CallOptions): Promise<Completion> {
     return complete(this.#context, request, options);
@@ -379,19 +389,4 @@ export class Client {
     const { options, logger } = this.#parts;
     if (options.onState !== undefined) guarded(options.onState, 'onState', logger)(state, error);
   }
-}
-
-/** A listener of the application that fails must not take the connection with it. */
-function guarded<A extends unknown[]>(
-  listener: (...args: A) => void,
-  name: string,
-  logger: Logger,
-): (...args: A) => void {
-  return (...args) => {
-    try {
-      listener(...args);
-    } catch (error) {
-      logger.error(`${name} failed`, { error });
-    }
-  };
 }

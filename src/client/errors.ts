@@ -35,6 +35,8 @@ export type ClientErrorCode =
   | 'session-lost'
   | 'server-error'
   | 'resource-not-found'
+  | 'skill-not-found'
+  | 'skill-mismatch'
   | 'not-offered'
   | 'invalid-message'
   | 'invalid-result'
@@ -139,6 +141,15 @@ export const clientErrors = {
     new ClientError('resource-not-found', `There is no resource ${quote(uri)}${beyondNotFound(uri, error.message)}`, {
       serverError: toSaid(error),
     }),
+  skillNotFound: (uri: string, serverError: ServerErrorInfo) =>
+    new ClientError('skill-not-found', `There is no skill ${quote(uri)}: ${phrase(serverError)}`, { serverError }),
+  /** `skill`: the URI of its entry; `file`: the URI or path of the file that was read. */
+  skillMismatch: (skill: string, file: string, why: string, cause?: unknown) =>
+    new ClientError(
+      'skill-mismatch',
+      `${quote(file)} does not match the entry of its skill: ${clean(why)}. If the skill has changed, client.skills.get(${quote(skill)}) fetches the current entry`,
+      { cause },
+    ),
   notOffered: (what: string) =>
     new ClientError('not-offered', `According to its capabilities, this server does not offer ${what}`),
   notInRevision: (what: string, revision: string) =>

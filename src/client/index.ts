@@ -1,5 +1,6 @@
 // The entry point of "mooring/client".
 
+export type { Skill, SkillFile, SkillFrontmatter } from '../protocol/skills.ts';
 export type { TaskState, TaskStatus } from '../protocol/task.ts';
 export * from './auth/index.ts';
 export { ResponseCache } from './cache.ts';
@@ -12,6 +13,7 @@ export { ClientError, type ClientErrorCode, type ServerErrorInfo } from './error
 export type { Change } from './features/changes.ts';
 export type { CompletionRequest } from './features/completion.ts';
 export type { Page } from './features/lists.ts';
+export type { ClientSkills, SkillFileContents, SkillListOptions } from './features/skills.ts';
 export type { Subscription, WatchFilter } from './features/subscriptions.ts';
 export type { ClientTasks } from './features/tasks.ts';
 export {

@@ -53,3 +53,13 @@ export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined
   }
   return (bits & ((1 << count) - 1)) === 0 ? bytes : undefined;
 }
+
+/** Base64 with its padding, or without it; undefined if it is something else. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  return fromBase64Url(
+    text
+      .replace(/={1,2}$/, '')
+      .replaceAll('+', '-')
+      .replaceAll('/', '_'),
+  );
+}

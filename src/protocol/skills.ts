@@ -85,14 +85,16 @@ function filesProblem(files: unknown, uri: string): string | undefined {
 function fileProblem(file: unknown, folder: string): string | undefined {
   const { uri, digest, size } = isObject(file) ? file : ({} as JsonObject);
   if (typeof uri !== 'string') return 'each of its "resources" needs a "uri"';
-  if (!uri.startsWith(`${folder}/`) || !isPlainPath(uri.slice(folder.length + 1))) return `${uri} is not in its folder`;
+  if (!isInFolder(uri, folder)) return `${uri} is not in its folder`;
   if (typeof digest !== 'string' || !/^sha256:[0-9a-f]{64}$/.test(digest)) {
     return `${uri}: "digest" must be "sha256:" and 64 hexadecimal digits in lower case`;
   }
   return Number.isSafeInteger(size) && (size as number) >= 0 ? undefined : `${uri}: "size" must be its length in bytes`;
 }
 
-/** No segment is empty, and none leads out of the folder, percent-encoded or not. */
-function isPlainPath(path: string): boolean {
-  return path.split('/').every((segment) => !/[?#\\]/.test(segment) && !/^(\.|%2e){0,2}$|%2f|%5c/i.test(segment));
+/** Whether a URI is that of a file in a folder: no segment is empty, and none leads out of it, percent-encoded or not. */
+export function isInFolder(uri: string, folder: string): boolean {
+  if (!uri.startsWith(`${folder}/`)) return false;
+  const segments = uri.slice(folder.length + 1).split('/');
+  return segments.every((segment) => !/[?#\\]/.test(segment) && !/^(\.|%2e){0,2}$|%2f|%5c/i.test(segment));
 }

@@ -3,6 +3,7 @@
 import type { Logger } from '../../common/logger.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { MethodRow } from '../../protocol/methods.ts';
+import { extensionSettings, skillsExtension } from '../../protocol/revisions/index.ts';
 import type { CacheView } from '../cache.ts';
 import type { CallRunner } from '../calls/call-runner.ts';
 import type { ClientConnection } from '../connection.ts';
@@ -33,8 +34,12 @@ function isOffered({ codec, facts }: ClientConnection, { name, needs }: MethodRo
   if (codec === undefined || facts === undefined || !codec.requests.has(name)) return false;
   if (needs === undefined) return true;
   const [key, flag] = needs.split('.') as [string, string | undefined];
-  if (!codec.serverCapabilities.includes(key)) return true;
   const { capabilities } = facts;
+  if (key === 'skills') {
+    const settings = extensionSettings(capabilities, skillsExtension);
+    return settings !== undefined && (flag === undefined || settings[flag] === true);
+  }
+  if (!codec.serverCapabilities.includes(key)) return true;
   if (codec.opening === 'initialize' && Object.keys(capabilities).length === 0) return true;
   const declared = capabilities[key];
   return isObject(declared) && (flag === undefined || declared[flag] === true);
@@ -49,12 +54,12 @@ export function requestsTasks({ latest }: FeatureContext): boolean {
   return isObject(tools) && isObject(tools['call']);
 }
 
-/** Throws unless the server offers a method. */
-export function requireOffered(context: FeatureContext, row: MethodRow): void {
+/** Throws unless the server offers a method. `what`: how the error names it. */
+export function requireOffered(context: FeatureContext, row: MethodRow, what = row.needs ?? row.name): void {
   if (offers(context, row)) return;
   const { codec } = context.latest;
   if (codec !== undefined && !codec.requests.has(row.name)) {
     throw clientErrors.notInRevision(row.name, codec.date);
   }
-  throw clientErrors.notOffered(row.needs ?? row.name);
+  throw clientErrors.notOffered(what);
 }

@@ -6,6 +6,7 @@ import type { CacheHint, JsonObject } from '../../protocol/model.ts';
 import { OutgoingCall } from '../calls/outgoing-call.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import { assertTimeLimits, type ReadOptions, resolveTimeLimits } from '../options.ts';
+import { clean } from '../untrusted-text.ts';
 import { type FeatureContext, offers } from './feature-context.ts';
 
 /** One page of a list. */
@@ -19,8 +20,10 @@ export interface Page<T> {
 /** A kind of list: its method, and which members an item must have. */
 export interface ListRow {
   readonly row: MethodRow;
-  readonly key: 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
+  readonly key: 'tools' | 'resources' | 'resourceTemplates' | 'prompts' | 'skills';
   readonly strings: readonly string[];
+  /** Sent with each request, where a method lists what is in one place. Such lists are not cached. */
+  readonly uri?: string;
 }
 
 /** Returns why an item cannot be used; undefined accepts it. */
@@ -40,11 +43,11 @@ export class ListReader<T> {
 
   /** One page; the first without a cursor. */
   async page(cursor?: string, options: ReadOptions = {}): Promise<Page<T>> {
-    const { row } = this.#kind;
+    const { row, uri } = this.#kind;
     const { cache, caller } = this.#context;
     if (!offers(this.#context, row)) return { items: [] };
     const key = cursor === undefined ? '' : `cursor ${cursor}`;
-    const { cache: use = 'use' } = options;
+    const { cache: use = 'use' } = uri === undefined ? options : { cache: 'bypass' };
     if (use === 'use') {
       const known = cache?.get(row.name, key) as Page<T> | undefined;
       if (known !== undefined) {
@@ -53,7 +56,8 @@ export class ListReader<T> {
         return known;
       }
     }
-    const fields = cursor === undefined ? '' : `"cursor":${JSON.stringify(cursor)}`;
+    const params = { ...(uri === undefined ? {} : { uri }), ...(cursor === undefined ? {} : { cursor }) };
+    const fields = JSON.stringify(params).slice(1, -1);
     const call = new OutgoingCall(
       row,
       fields,
@@ -130,8 +134,9 @@ export class ListReader<T> {
     const missing = isObject(item) ? strings.find((name) => typeof item[name] !== 'string') : 'everything';
     const why = missing === undefined ? this.#check(item as T) : `${missing} is missing`;
     if (why === undefined) return true;
-    const name = isObject(item) ? item['name'] : undefined;
-    this.#context.logger.warn(`left out an item of ${row.name}`, { name, why });
+    const name = isObject(item) ? (item['name'] ?? item['uri']) : undefined;
+    const known = typeof name === 'string' ? clean(name) : undefined;
+    this.#context.logger.warn(`left out an item of ${row.name}`, { name: known, why: clean(why) });
     return false;
   }
 }

@@ -1,7 +1,7 @@
 // Identifiers of the official extensions, and who declares them.
 
 import { isObject } from '../json-rpc.ts';
-import type { Capabilities } from '../model.ts';
+import type { Capabilities, JsonObject } from '../model.ts';
 
 export const tasksExtension = 'io.modelcontextprotocol/tasks';
 export const skillsExtension = 'io.modelcontextprotocol/skills';
@@ -15,6 +15,12 @@ export function asExtension(capabilities: Capabilities, name: 'tasks' | 'skills'
     ...declared,
     extensions: { ...(declared['extensions'] as object | undefined), [id]: settings ?? capability },
   };
+}
+
+/** The settings with which a server declares an extension; undefined if it does not. */
+export function extensionSettings({ extensions }: Capabilities, id: string): JsonObject | undefined {
+  const settings = isObject(extensions) ? extensions[id] : undefined;
+  return isObject(settings) ? settings : undefined;
 }
 
 /** Whether a client that sent these capabilities with its request can be answered with a task. */

@@ -14,7 +14,7 @@ import { checkNotificationHeaders, checkPresentHeaders, checkRequiredHeaders } f
 import { createStatelessCodec } from './stateless.ts';
 
 export type { ChangeNotification, Codec, ListItemTypes } from './codec.ts';
-export { declaresTasks, skillsExtension, tasksExtension } from './extensions.ts';
+export { declaresTasks, extensionSettings, skillsExtension, tasksExtension } from './extensions.ts';
 export { checkParamHeaders, type HeaderParam, headerParams } from './headers.ts';
 export { eitherSchema } from './structured.ts';
 
