@@ -60,3 +60,17 @@ test('the extensions pass: machine grants, enterprise, DPoP, workload identity',
   ];
   expect(complaints(await runSuite({ scenarios, atOnce: 3 }))).toEqual([]);
 });
+
+test.each(['2025-11-25', '2026-07-28'] as const)(
+  '%s: skills are not read ahead, and not used if they are not what their entries say',
+  {
+    timeout,
+  },
+  async (specVersion) => {
+    const checked = ['no-prefetch', 'verify-digest', 'verify-size', 'verify-frontmatter'];
+    const scenarios = checked.map((name) => `sep-2640-client-${name}`);
+    const run = await runSuite({ specVersion, scenarios, force: true, atOnce: 2 });
+    expect(complaints(run)).toEqual([]);
+    expect([...run.scenarios.keys()].sort()).toEqual([...scenarios].sort());
+  },
+);

@@ -82,6 +82,24 @@ async function everything(client) {
   for (const { name } of await client.listPrompts()) await client.getPrompt(name, {});
 }
 
+/**
+ * Each skill, as a host loads it: SKILL.md first, and the files only if that is what the entry says.
+ * @param {import('../../src/client/index.ts').Client} client
+ */
+async function loadSkills(client) {
+  for (const skill of await client.skills.list()) {
+    const isLoaded = await client.skills.read(skill).then(
+      () => true,
+      (error) => {
+        if (error.code !== 'skill-mismatch') throw error;
+        return false;
+      },
+    );
+    if (!isLoaded) continue;
+    for (const { uri } of skill.resources === 'dynamic' ? [] : skill.resources) await client.skills.read(skill, uri);
+  }
+}
+
 /** @type {Record<string, (client: import('../../src/client/index.ts').Client, context: any) => Promise<unknown>>} */
 const scenarios = {
   initialize: (client) => client.listTools(),
@@ -105,6 +123,10 @@ const scenarios = {
     const tool = tools.find(({ name }) => name === 'json_schema_2020_12_tool');
     await client.callTool('json_schema_echo', { schema: tool?.inputSchema });
   },
+  'sep-2640-client-no-prefetch': (client) => client.skills.list(),
+  'sep-2640-client-verify-digest': loadSkills,
+  'sep-2640-client-verify-size': loadSkills,
+  'sep-2640-client-verify-frontmatter': loadSkills,
 };
 
 const authorized = async (/** @type {import('../../src/client/index.ts').Client} */ client) => {

@@ -27,6 +27,8 @@ export interface SuiteRun {
 interface RunOptions {
   /** Selects scenarios and the schema that validates every message. */
   readonly specVersion?: SpecVersion;
+  /** Runs scenarios that the suite has for no version of the specification: those of extensions. */
+  readonly force?: boolean;
   /** Runs these scenarios only, each in its own process; otherwise the suite runs as one process. */
   readonly scenarios?: readonly string[];
   /** How many of those processes run side by side. Default: one, so that nothing disturbs it. */
@@ -61,6 +63,7 @@ export function runClientSuite(options: ClientSuiteOptions): Promise<SuiteRun> {
 async function runSuite(side: Side, target: string[], suite: string, options: RunOptions): Promise<SuiteRun> {
   const shared = [...target];
   if (options.specVersion) shared.push('--spec-version', options.specVersion);
+  if (options.force) shared.push('--force');
   if (options.scenarioTimeoutMs) shared.push('--timeout', String(options.scenarioTimeoutMs));
   const timeLimitMs = options.timeLimitMs ?? 280_000;
 
