@@ -82,6 +82,7 @@ export type ScreenName =
   | 'tools'
   | 'resources'
   | 'prompts'
+  | 'skills'
   | 'tasks'
   | 'sessions'
   | 'metrics'
@@ -134,6 +135,8 @@ export interface Lists {
   readonly resources: readonly JsonObject[];
   readonly resourceTemplates: readonly JsonObject[];
   readonly prompts: readonly JsonObject[];
+  /** Absent if the server has none. */
+  readonly skills?: readonly JsonObject[];
   readonly instructions?: string;
   /** Problems while listing, for example a list that the server does not have. */
   readonly notes: readonly string[];

@@ -17,6 +17,7 @@ const addresses = [
   '#/tools/shapes',
   '#/resources/harbour%3A%2F%2Fships%2F%7Bname%7D',
   '#/prompts/welcome',
+  '#/skills/skill%3A%2F%2Fharbour%2Fmooring%2FSKILL.md',
   '#/tasks',
   '#/tasks/7d0c9f2e-1',
   '#/sessions',

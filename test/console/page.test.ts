@@ -230,6 +230,19 @@ describe.skipIf(!hasBrowser)('the page of the console', () => {
     expect(sent(fake, 'calls')).toContain('harbour://ships/Old%20Salt');
   });
 
+  test('skills are shown with their files, which lead to the resources', async () => {
+    const { page, fake } = await start('#/skills');
+    await link(page, 'skill://harbour/today/SKILL.md').click();
+    await page.getByText('Its files are generated').waitFor();
+    await link(page, 'skill://harbour/mooring/SKILL.md').click();
+    await page.getByText('2 files, 3.3 kB').waitFor();
+    await page.getByText('b2b2b2b2b2b2b2b2').waitFor();
+    await button(page, 'Read').click();
+    await expect.poll(() => sent(fake, 'calls')).toContain('skill://harbour/mooring/SKILL.md');
+    await link(page, 'knots/bowline.md').click();
+    await page.getByRole('heading', { name: 'skill://harbour/mooring/knots/bowline.md' }).waitFor();
+  });
+
   test('prompts are filled in and shown as messages', async () => {
     const { page } = await start('#/prompts/welcome');
     await page.getByLabel('ship', { exact: true }).fill('Aurora');

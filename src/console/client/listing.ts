@@ -23,6 +23,7 @@ export async function listsOf({ client, warnings }: SharedClient): Promise<Lists
   const resources = await list('resources', () => client.listResources());
   const resourceTemplates = await list('resource templates', () => client.listResourceTemplates());
   const prompts = await list('prompts', () => client.listPrompts());
+  const skills = await list('skills', () => client.skills.list());
   const { revision, instructions } = client;
   return {
     revision,
@@ -30,6 +31,7 @@ export async function listsOf({ client, warnings }: SharedClient): Promise<Lists
     resources,
     resourceTemplates,
     prompts,
+    ...(skills.length === 0 ? {} : { skills }),
     ...(instructions === undefined ? {} : { instructions }),
     notes: [...notes, ...warnings],
   };

@@ -19,6 +19,7 @@ import { Overview } from './screens/overview.tsx';
 import { Prompts } from './screens/prompts.tsx';
 import { Resources } from './screens/resources.tsx';
 import { Sessions } from './screens/sessions.tsx';
+import { Skills } from './screens/skills.tsx';
 import { Tasks } from './screens/tasks.tsx';
 import { Tools } from './screens/tools.tsx';
 import { Upstreams } from './screens/upstreams.tsx';
@@ -33,6 +34,7 @@ const components: Partial<Record<ScreenName, ComponentType>> = {
   tools: Tools,
   resources: Resources,
   prompts: Prompts,
+  skills: Skills,
   tasks: Tasks,
   sessions: Sessions,
   upstreams: Upstreams,

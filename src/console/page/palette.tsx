@@ -60,6 +60,11 @@ function targets(): PaletteTarget[] {
       kind: 'resource',
       to: link('resources', String(each['uri'])),
     })),
+    ...(all?.skills ?? []).map((each) => ({
+      name: String(each['uri']),
+      kind: 'skill',
+      to: link('skills', String(each['uri'])),
+    })),
     ...(all?.prompts ?? []).map((each) => ({
       name: String(each['name']),
       kind: 'prompt',

@@ -8,6 +8,7 @@ const paths = {
   tools: 'M14.5 6a4 4 0 0 1 5 5L11 19.5 4.5 13 13 4.5M7 20l-3-3',
   resources: 'M4 5h6l2 3h8v11H4z',
   prompts: 'M4 5h16v11H9l-5 4z',
+  skills: 'M12 6c-3-2-6-2-9-1v14c3-1 6-1 9 1 3-2 6-2 9-1V5c-3-1-6-1-9 1zM12 6v14',
   tasks: 'M4 6l2 2 3-4M4 13l2 2 3-4M4 20l2 2 3-4M13 6h7M13 13h7M13 20h7',
   sessions: 'M8 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6M2 20a6 6 0 0 1 12 0M16 5a3 3 0 0 1 0 6M17 14a6 6 0 0 1 5 6',
   metrics: 'M4 20V4M4 20h16M8 16l4-5 3 3 5-7',

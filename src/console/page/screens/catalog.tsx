@@ -1,4 +1,4 @@
-// The frame of Tools, Resources and Prompts: a list with a filter on one side, the chosen entry on the other.
+// The frame of Tools, Resources, Prompts and Skills: a list with a filter on one side, the chosen entry on the other.
 
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';

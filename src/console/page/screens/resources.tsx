@@ -132,7 +132,8 @@ function Subscription({ uri, onChange }: { uri: string; onChange: () => void }):
   );
 }
 
-function ReadButton({ uri }: { uri: string }): JSX.Element {
+/** Reads a resource, and follows it. */
+export function ReadButton({ uri }: { uri: string }): JSX.Element {
   const problem = useSignal<string | undefined>(undefined);
   const read = async (): Promise<void> => {
     problem.value = undefined;
