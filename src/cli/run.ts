@@ -70,6 +70,11 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'print the messages of a prompt',
     load: () => import('./commands/prompt.ts'),
   },
+  skills: {
+    group: 'Use a server',
+    about: 'list its skills, or show one',
+    load: () => import('./commands/skills.ts'),
+  },
   inspect: {
     group: 'Use a server',
     about: 'see and try any server in the browser',

@@ -123,6 +123,7 @@ test.each([
   [['ping', 'node', 'server.mjs'], 'mooring ping "node server.mjs"'],
   [['resources', 'node', 'server.mjs'], 'mooring resources "node server.mjs"'],
   [['prompts', 'node', 'server.mjs'], 'mooring prompts "node server.mjs"'],
+  [['skills', 'node', 'server.mjs'], 'mooring skills "node server.mjs"'],
   [['watch', 'node', 'server.mjs'], 'mooring watch "node server.mjs"'],
   [['call', 'node', 'server.mjs', 'add'], 'mooring call "node server.mjs" add'],
   [['call', 'npx', 'some-server', 'add'], 'mooring call "npx some-server" add'],

@@ -36,7 +36,7 @@ const commands = [
     'read',
     'watch',
   ],
-  ...['prompts', 'prompt', 'inspect', 'console', 'ping', 'logout', 'token', 'policy', 'notes', 'audit'],
+  ...['prompts', 'prompt', 'skills', 'inspect', 'console', 'ping', 'logout', 'token', 'policy', 'notes', 'audit'],
 ];
 
 test.each(commands)('mooring %s --help fits into 120 columns', async (command) => {
