@@ -48,7 +48,7 @@ export function skillFolder(uri: string): string {
 export function skillProblem(skill: unknown): string | undefined {
   if (!isObject(skill)) return 'it is not an object';
   const { uri, frontmatter, resources } = skill;
-  if (typeof uri !== 'string' || !/^[a-z][a-z0-9+.-]*:\/\/[^/?#]+\/([^?#]+\/)?SKILL\.md$/i.test(uri)) {
+  if (typeof uri !== 'string' || !/^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^/?#]+\/([^?#]+\/)?SKILL\.md$/.test(uri)) {
     return '"uri" must be the URI of a SKILL.md in a folder, such as "skill://name/SKILL.md"';
   }
   return frontmatterProblem(frontmatter, uri) ?? (resources === 'dynamic' ? undefined : filesProblem(resources, uri));

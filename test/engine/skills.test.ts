@@ -201,6 +201,7 @@ test('clients are notified that resources changed when a skill is added or remov
 
 test.each([
   ['uri', { uri: 'skill://acme/refunds' }, 'must be the URI of a SKILL.md'],
+  ['uri in lower case', { uri: 'skill://acme/refunds/skill.md' }, 'must be the URI of a SKILL.md'],
   ['uri without a folder', { uri: 'skill:///SKILL.md' }, 'must be the URI of a SKILL.md'],
   ['name', { frontmatter: { name: 'Refunds', description: 'x' } }, '"name" in its frontmatter'],
   ['another folder', { frontmatter: { name: 'returns', description: 'x' } }, 'its folder must have its name'],
