@@ -257,6 +257,11 @@ describe.each(revisions)('servers that lie, %s', (revision) => {
     ['wrong YAML', '---\na: [\n---\n', 'its YAML cannot be read: '],
     ['an alias', '---\na: &a [1]\nb: *a\n---\n', 'its YAML cannot be read: '],
     ['endless YAML', `---\n${'a: [\n'.repeat(100_000)}`, 'its YAML cannot be read: '],
+    [
+      'long YAML',
+      markdown.replace('---\n\n', `long: ${'x'.repeat(17_000)}\n---\n\n`),
+      ', in its first 16384 characters',
+    ],
     ['bytes that are not text', Buffer.from([0xff]), 'it is not UTF-8'],
   ])('SKILL.md with %s is not what the entry says', async (_what, content, message) => {
     const part = typeof content === 'string' ? { text: content } : { blob: content.toString('base64') };
