@@ -16,6 +16,7 @@ test.each([
   ['', 'does not begin with YAML'],
   ['# Text\n---\nname: a\n---\n', 'does not begin with YAML'],
   ['---\nname: a\n', 'does not begin with YAML'],
+  [`---\nname: ${'x'.repeat(20_000)}\n---\n`, 'in its first 16384 characters'],
   ['---\n- a\n---\n', 'not a set of names'],
   ['---\n---\n', 'not a set of names'],
   ['---\nname: a\nname: b\n---\n', 'Map keys must be unique'],
