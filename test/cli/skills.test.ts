@@ -92,7 +92,7 @@ test('skills and files that do not exist are errors', async () => {
 });
 
 test('a server without skills has none', async () => {
-  const { code, stdout, stderr } = await home.run(['skills', 'everything']);
+  const { code, stdout, stderr } = await home.run(['skills', 'reference']);
   expect([code, stdout, stderr]).toEqual([0, '', 'This server lists no skills.\n']);
 });
 
