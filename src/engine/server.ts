@@ -287,7 +287,7 @@ export class Server implements SessionHost {
     return this.#state.catalog;
   }
   /** What a caller can see and use, as far as `visible` of an entry allows. */
-  catalogOf(caller: Caller): Pick<Catalog, CatalogKind> {
+  catalogOf(caller: Caller): Pick<Catalog, CatalogKind | 'allows'> {
     return this.#state.catalogOf(caller);
   }
   /** Whether some caller can use this name or URI. */

@@ -90,3 +90,12 @@ test.each(['2025-11-25', '2026-07-28'])('the instructions of servers follow its 
   const client = await clientOf(closers, profile, { revision });
   expect(client.instructions).toBe('Text of the profile.\n\nText of the view.\n\n## notes\nText of the server.');
 });
+
+test('a template of its own is used before servers are asked for what they do not list', async () => {
+  const { profile, behind } = await attached();
+  behind.resource('own:///1', { name: 'one', listed: false, read: () => 'text of behind' });
+  profile.resourceTemplate('own:///{id}', { name: 'own', read: ({ id }) => `${id} of profile` });
+  const client = await clientOf(closers, profile);
+  expect(await client.readResource('own:///1')).toMatchObject({ contents: [{ text: '1 of profile' }] });
+  expect(await client.readResource('notes+own:///1')).toMatchObject({ contents: [{ text: 'text of behind' }] });
+});

@@ -117,6 +117,25 @@ export function relayedTemplate(item: ResourceTemplate, options: RelayedTemplate
   };
 }
 
+export interface RelayedReaderOptions extends Pick<RelayedReadOptions, 'read'> {
+  /** Whether a URI may be read. */
+  readonly has: (uri: string) => boolean;
+}
+
+/** Reads resources that are in no list and match no template: a server need not list everything it can read. */
+export function relayedReader({ read, has }: RelayedReaderOptions): TemplateEntry {
+  const uriTemplate = '{+uri}';
+  return {
+    key: uriTemplate,
+    visible: undefined,
+    listed: false,
+    relayed: true,
+    definition: { name: 'any', read: (_variables, ctx, uri) => read(uri, ctx) },
+    template: { match: (uri) => (has(uri) ? {} : undefined), names: [] },
+    describe: () => ({ uriTemplate, name: 'any' }),
+  };
+}
+
 function parse(uriTemplate: string): Pick<UriTemplate, 'match' | 'names'> {
   try {
     return new UriTemplate(uriTemplate);

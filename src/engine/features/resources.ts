@@ -83,14 +83,25 @@ function read(call: Call): ReadResult | Promise<ReadResult> {
     const returned = runWithInput(call, () => definition.read(call.ctx));
     return entry.relayed === true ? (returned as ReadResult) : settle(uri, definition.mimeType, returned);
   }
-  for (const { template, definition, relayed } of visibleTemplates(call)) {
-    const variables = template.match(uri);
-    if (variables === undefined) continue;
-    call.target = definition.cache;
-    const returned = runWithInput(call, () => definition.read(variables, call.ctx, uri));
-    return relayed === true ? (returned as ReadResult) : settle(uri, definition.mimeType, returned);
+  const matched = matchTemplate(call, uri, true) ?? matchTemplate(call, uri, false);
+  if (matched === undefined) throw wireErrors.resourceNotFound(uri);
+  const [{ definition, relayed }, variables] = matched;
+  call.target = definition.cache;
+  const returned = runWithInput(call, () => definition.read(variables, call.ctx, uri));
+  return relayed === true ? (returned as ReadResult) : settle(uri, definition.mimeType, returned);
+}
+
+/** Those that are in no list come last: they match what no other does. */
+function matchTemplate(
+  call: Call,
+  uri: string,
+  listed: boolean,
+): readonly [TemplateEntry, Record<string, string>] | undefined {
+  for (const entry of visibleTemplates(call)) {
+    const variables = (entry.listed !== false) === listed ? entry.template.match(uri) : undefined;
+    if (variables !== undefined) return [entry, variables];
   }
-  throw wireErrors.resourceNotFound(uri);
+  return undefined;
 }
 
 type Returned = ReadReturn | Promise<ReadReturn>;

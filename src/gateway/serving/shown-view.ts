@@ -6,7 +6,7 @@ import type { BareNames } from '../config/gateway-config.ts';
 import type { ExposedItem, ExposedView } from '../names/index.ts';
 import type { HeldCalls } from '../relays/held-calls.ts';
 import { isShortListed, listModeOf } from '../search/index.ts';
-import { viewEntries } from './view-entries.ts';
+import { type ViewEntriesOptions, viewEntries } from './view-entries.ts';
 import type { ListsOf, ViewSource } from './view-source.ts';
 
 export interface ShownView {
@@ -21,10 +21,11 @@ export interface ShownView {
 
 export interface ShowOptions {
   readonly held: HeldCalls;
+  readonly allows: ViewEntriesOptions['allows'];
   readonly searchTools: () => readonly ToolEntry[];
 }
 
-export function showView(source: ViewSource, listsOf: ListsOf, { held, searchTools }: ShowOptions): ShownView {
+export function showView(source: ViewSource, listsOf: ListsOf, { held, allows, searchTools }: ShowOptions): ShownView {
   const exposed = source.expose(listsOf);
   const { isSearch, warning } = modeOf(source, exposed.tools);
   const { view } = source;
@@ -32,6 +33,7 @@ export function showView(source: ViewSource, listsOf: ListsOf, { held, searchToo
     ...source,
     listsOf,
     held,
+    allows,
     isListed: view !== undefined && isSearch ? (name) => isShortListed(view, name) : () => true,
     searchTools: isSearch ? searchTools() : [],
   });

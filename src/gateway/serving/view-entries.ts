@@ -7,8 +7,15 @@ import type {
   TemplateEntry,
   ToolEntry,
 } from '../../engine/catalog/catalog-entry.ts';
-import { relayedPrompt, relayedResource, relayedTemplate, relayedTool } from '../../engine/catalog/relayed-entries.ts';
+import {
+  relayedPrompt,
+  relayedReader,
+  relayedResource,
+  relayedTemplate,
+  relayedTool,
+} from '../../engine/catalog/relayed-entries.ts';
 import type { Completer } from '../../engine/definitions.ts';
+import type { Caller } from '../../engine/ports.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import type { CompletionRef, JsonObject, Tool } from '../../protocol/model.ts';
 import { type CompiledSchema, compileSchema, SchemaError } from '../../schema/index.ts';
@@ -28,6 +35,8 @@ export interface ViewEntriesOptions {
   /** What callers see of them. */
   readonly listsOf: ListsOf;
   readonly held: HeldCalls;
+  /** Whether policies allow a caller to read a resource with this URI at the gateway. */
+  readonly allows: (uri: string, caller: Caller) => boolean;
   /** The view is a single server: input requests need no server name, and its clients know its extensions. */
   readonly isSingle: boolean;
   /** Tools that are listed; the others can be called. */
@@ -39,7 +48,7 @@ export interface ViewEntriesOptions {
 }
 
 export function viewEntries(view: ExposedView, options: ViewEntriesOptions): OwnedEntries {
-  const { upstreams, listsOf, held, isSingle, isListed, searchTools } = options;
+  const { upstreams, listsOf, held, allows, isSingle, isListed, searchTools } = options;
   const tasks = options.view?.tasks;
   const targets = new Map<string, FeatureTarget>();
   for (const [slug, upstream] of upstreams) {
@@ -58,7 +67,7 @@ export function viewEntries(view: ExposedView, options: ViewEntriesOptions): Own
     resources: view.resources.map((item) => resourceEntry(item, targetOf(item.slug))),
     resourceTemplates: [
       ...view.resourceTemplates.map((item) => templateEntry(item, view, targetOf)),
-      ...(hasResources ? [anyResource(view, targetOf)] : []),
+      ...(hasResources ? [anyResource(view, targetOf, allows)] : []),
     ],
   };
 }
@@ -137,12 +146,24 @@ function templateEntry(
   });
 }
 
-/** Reads resources that are in no list and match no template: a server need not list everything it can read. */
-function anyResource(view: ExposedView, targetOf: (slug: string) => FeatureTarget): TemplateEntry {
-  return relayedTemplate(
-    { uriTemplate: '{+uri}', name: 'any' },
-    { listed: false, read: (uri, ctx) => readRouted(view, targetOf, uri, ctx) },
-  );
+/** Reads what its upstream may have. Policies are about URIs as they are shown, whatever form the client uses. */
+function anyResource(
+  view: ExposedView,
+  targetOf: (slug: string) => FeatureTarget,
+  allows: ViewEntriesOptions['allows'],
+): TemplateEntry {
+  const shownAs = (uri: string): string | undefined => {
+    const route = view.uris.route(uri);
+    return route && view.uris.expose(route.slug, route.uri);
+  };
+  return relayedReader({
+    has: (uri) => shownAs(uri) !== undefined,
+    read: (uri, ctx) => {
+      const shown = shownAs(uri);
+      if (shown !== undefined && shown !== uri && !allows(shown, ctx)) throw wireErrors.resourceNotFound(uri);
+      return readRouted(view, targetOf, uri, ctx);
+    },
+  });
 }
 
 function readRouted(

@@ -143,7 +143,11 @@ export class ViewServer {
   }
 
   #show(listsOf: ListsOf): ShownView {
-    return showView(this.#source, listsOf, { held: this.#held, searchTools: () => this.#calls.searchTools });
+    return showView(this.#source, listsOf, {
+      held: this.#held,
+      allows: (uri, caller) => this.server.catalogOf(caller).allows('resources', uri, caller.principal),
+      searchTools: () => this.#calls.searchTools,
+    });
   }
 
   #listsOf(caller: Caller): ListsOf {
