@@ -29,7 +29,7 @@ import type { Session } from './channels/session.ts';
 import type { SessionClient } from './context.ts';
 import type { InputRequest } from './input-requests/input-request.ts';
 import type { Limits } from './limits.ts';
-import type { Caller, ExpiringStore, RequestEnd, RequestInfo, ResourceFollower, Sealer } from './ports.ts';
+import type { Caller, ExpiringStore, OtherSkills, RequestEnd, RequestInfo, ResourceFollower, Sealer } from './ports.ts';
 
 /** Returned by a run whose call ends later by itself. A promise for it would cost each open stream half a kilobyte. */
 export const stillOpen: unique symbol = Symbol('still open');
@@ -198,6 +198,8 @@ export interface CallServer {
   readonly changes: Pick<Changes, 'add' | 'remove'>;
   /** Undefined unless resources are followed elsewhere. */
   readonly follower: ResourceFollower | undefined;
+  /** Undefined unless other servers have skills too. */
+  readonly otherSkills: OtherSkills | undefined;
   readonly revisions: Pick<ServerRevisions, 'negotiate' | 'statelessVersions'>;
   readonly limits: Limits;
   /** Memory for the resources and tasks that callers subscribe to. */

@@ -3,7 +3,8 @@
 
 import type { WireError } from '../protocol/errors.ts';
 import type { EndedSession, Peer, Principal } from '../protocol/exchange.ts';
-import type { Capabilities, Implementation, JsonObject, LogLevel } from '../protocol/model.ts';
+import type { CacheHint, Capabilities, Implementation, JsonObject, LogLevel, Resource } from '../protocol/model.ts';
+import type { Skill } from '../protocol/skills.ts';
 import type { Caller } from './caller.ts';
 import type { NotifiedClient } from './changes/audience.ts';
 import type { Context, SessionView } from './context.ts';
@@ -199,6 +200,21 @@ export interface OtherMethods {
   request(method: string, params: JsonObject, ctx: Context): unknown;
   /** A notification of a session. */
   notified(method: string, params: JsonObject, peer: Peer, session: SessionView): void;
+}
+
+/** Skills of other servers: those that are `relayed` in the catalog, and those that are in no list. */
+export interface OtherSkills {
+  /** The skill as it is now; undefined if there is none. */
+  get(uri: string, ctx: Context): Promise<FoundSkill | undefined>;
+  /** What is directly in a folder; undefined if another server is not asked for it. */
+  readDirectory(uri: string, ctx: Context): Promise<readonly Resource[] | undefined>;
+}
+
+/** A skill of another server. */
+export interface FoundSkill {
+  readonly skill: Skill;
+  /** Absent: it may not be cached. */
+  readonly cache?: CacheHint | undefined;
 }
 
 /** Follows resources elsewhere for as long as clients of this server follow them. */

@@ -31,6 +31,7 @@ import type {
   ChangeFilter,
   ExpiringStore,
   OtherMethods,
+  OtherSkills,
   ResourceFollower,
   Sealer,
 } from './ports.ts';
@@ -85,6 +86,7 @@ export class ServerState implements CallServer {
   /** Serves methods that are in no table. */
   otherMethods: OtherMethods | undefined;
   otherFeature: Feature | undefined;
+  otherSkills: OtherSkills | undefined;
   /** Methods that a user added; they exist on every revision. */
   readonly customMethods = new Set<string>();
   readonly middleware = new MiddlewareChain();

@@ -60,6 +60,7 @@ import type {
   Middleware,
   Observer,
   OtherMethods,
+  OtherSkills,
   Pack,
   ResourceFollower,
   Sealer,
@@ -205,6 +206,11 @@ export class Server implements SessionHost {
   /** Sets what serves methods and notifications that this server does not define, on every revision. */
   setOtherMethods(other: OtherMethods): void {
     this.#state.setOtherMethods(other);
+  }
+
+  /** Sets where skills of other servers are found. */
+  setOtherSkills(other: OtherSkills): void {
+    this.#state.otherSkills = other;
   }
 
   /** Adds text to the instructions, as it is when a client asks for them; undefined: none. */

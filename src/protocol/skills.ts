@@ -7,6 +7,9 @@ import type { JsonObject, Meta } from './model.ts';
 /** The file that every skill has. Its URI names the skill. */
 export const skillFileName = 'SKILL.md';
 
+/** The type of a folder among resources. */
+export const folderType = 'inode/directory';
+
 /** What every host accepts. */
 export const skillLimits = { maxFiles: 512, maxBytes: 16 * 1024 * 1024, maxDescription: 1024 } as const;
 

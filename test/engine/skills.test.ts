@@ -140,6 +140,28 @@ test('lists and folders have pages', async () => {
   expect((await client.stateless('resources/directory/read', params)).error?.code).toBe(-32602);
 });
 
+test('a page ends before it has more files than clients read', async () => {
+  const server = createServer({ name: 'many', version: '1.0.0', logger: false });
+  for (let n = 0; n < 30; n++) {
+    const folder = `skill://all/s${n}`;
+    const resources = Array.from({ length: 500 }, (_, i) => ({
+      uri: `${folder}/${i === 0 ? 'SKILL.md' : i}`,
+      digest,
+      size: 1,
+    }));
+    server.skill({ uri: `${folder}/SKILL.md`, frontmatter: { name: `s${n}`, description: 'x' }, resources });
+  }
+  const first = (await new TestClient(server).stateless('skills/list')).result;
+  expect(listOf(first, 'skills')).toHaveLength(20);
+  const params = { cursor: first?.['nextCursor'] };
+  expect(listOf((await new TestClient(server).stateless('skills/list', params)).result, 'skills')).toHaveLength(10);
+  // A cursor is bound to its caller, so that others get their own page.
+  const ada = new TestClient(server, peerOf('ada'));
+  expect((await ada.stateless('skills/list', params)).error?.code).toBe(-32602);
+  const own = (await ada.stateless('skills/list')).result;
+  expect((await ada.stateless('skills/list', { cursor: own?.['nextCursor'] })).error).toBeUndefined();
+});
+
 test('the extension is declared where there are skills, from 2025-11-25 on', async () => {
   const server = serve(refunds());
   const declared = async (protocolVersion: string): Promise<unknown> => {

@@ -8,6 +8,7 @@ import type { Principal } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { CacheHint } from '../../protocol/model.ts';
 import type { Codec, ListItemTypes } from '../../protocol/revisions/index.ts';
+import type { Skill } from '../../protocol/skills.ts';
 import type { Limits } from '../limits.ts';
 import { principalKey, type RequestInfo, type Sealer } from '../ports.ts';
 import type { Catalog } from './catalog.ts';
@@ -22,6 +23,9 @@ const notCached: CacheHint = { ttlMs: 0, cacheScope: 'private' };
 const maxPages = 512;
 /** The same in characters, for long lists. */
 const maxPagesLength = 16 * 1024 * 1024;
+
+/** The files of all skills on a page. Clients limit the values of a message, and skills may have hundreds of files. */
+const maxPageFiles = 10_000;
 
 /** From this length on the bytes of a page are cached too. */
 const longText = 4096;
@@ -110,7 +114,7 @@ export class ListCache {
     if (cursor === undefined && more === undefined) {
       const view = catalog.hides ? viewOf(entries, principal) : '';
       // A page that is not the last contains a cursor, which is bound to its caller.
-      const paged = entries.size > this.#source.limits.pageSize;
+      const paged = entries.size > this.#source.limits.pageSize || (kind === 'skills' && hasManyFiles(catalog));
       const principalPart = paged ? principalKey(principal) : '';
       const key = `${kind} ${isOwn ? catalog.id : ''} ${call.codec.date} ${variant?.name ?? ''} ${view} ${principalPart}`;
       const cached = this.#pages.get(key);
@@ -178,7 +182,7 @@ export class ListCache {
     of?: string,
   ): string | Promise<string> {
     const { limits, sealer } = this.#source;
-    const end = start + limits.pageSize;
+    const end = pageEnd(kind, rows, start, limits.pageSize);
     const items = rows.slice(start, end).map((row) => row.item);
     if (end >= rows.length) return codec.list(kind, items, undefined, cache);
     const position = { after: (rows[end - 1] as ListItem<K>).key, index: end };
@@ -205,6 +209,37 @@ export class ListCache {
 function contextOf(kind: CatalogKind, principal: Principal | undefined, of?: string): string {
   const context = `${kind}\u0000${principalKey(principal)}`;
   return of === undefined ? context : `${context}\u0000${of}`;
+}
+
+/** Where a page ends that begins at `start`. */
+function pageEnd<K extends CatalogKind>(
+  kind: K,
+  rows: readonly ListItem<K>[],
+  start: number,
+  pageSize: number,
+): number {
+  const end = Math.min(start + pageSize, rows.length);
+  if (kind !== 'skills') return end;
+  let files = 0;
+  for (let index = start; index < end; index++) {
+    files += fileCount(rows[index]?.item as Skill);
+    if (files > maxPageFiles && index > start) return index;
+  }
+  return end;
+}
+
+/** Whether the skills may need several pages. */
+function hasManyFiles({ skills }: ListedCatalog): boolean {
+  let files = 0;
+  for (const entry of skills.values()) {
+    files += fileCount(entry.describe());
+    if (files > maxPageFiles) return true;
+  }
+  return false;
+}
+
+function fileCount({ resources }: Skill): number {
+  return resources === 'dynamic' ? 1 : resources.length;
 }
 
 /** A key for the set of visible items. */

@@ -3,10 +3,11 @@
 
 import type { CacheHint, Prompt, Resource, ResourceTemplate, Tool } from '../../protocol/model.ts';
 import { type HeaderParam, headerParams } from '../../protocol/revisions/index.ts';
+import type { Skill } from '../../protocol/skills.ts';
 import type { CompiledSchema, JsonSchema, Validator } from '../../schema/index.ts';
 import type { Completer, PromptDefinition, ResourceTemplateDefinition, ToolDefinition } from '../definitions.ts';
 import { resolveTaskOptions } from '../tasks/task-options.ts';
-import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './catalog-entry.ts';
+import type { PromptEntry, ResourceEntry, SkillEntry, TemplateEntry, ToolEntry } from './catalog-entry.ts';
 import { UriTemplate } from './uri-template.ts';
 
 /** Accepts everything. */
@@ -165,4 +166,9 @@ export function relayedPrompt(prompt: Prompt, { get, complete, listed }: Relayed
     definition: { args, get: get as PromptDefinition['get'] },
     describe: () => prompt,
   };
+}
+
+/** A skill. `skills/get` asks its server for it. */
+export function relayedSkill(skill: Skill): SkillEntry {
+  return { key: skill.uri, visible: undefined, relayed: true, describe: () => skill };
 }
