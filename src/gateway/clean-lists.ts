@@ -6,6 +6,7 @@ import { cleanText, cleanValue, textLimits } from '../common/hygiene.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import type { Icon, Prompt, Resource, ResourceTemplate, Tool } from '../protocol/model.ts';
 import type { UpstreamLists } from './contract.ts';
+import { visibleSkills } from './skills.ts';
 
 /** The lists as they are shown. Texts without hidden characters stay the same strings. */
 export function cleanLists(lists: UpstreamLists): UpstreamLists {
@@ -13,8 +14,9 @@ export function cleanLists(lists: UpstreamLists): UpstreamLists {
     ...lists,
     tools: lists.tools.map(cleanTool),
     prompts: lists.prompts.map(cleanPrompt),
-    resources: lists.resources.map((each): Resource => cleanItem(each, isResourceMember)),
+    resources: lists.resources.map(cleanResource),
     resourceTemplates: lists.resourceTemplates.map((each): ResourceTemplate => cleanItem(each, isResourceMember)),
+    ...cleanSkills(lists),
     ...(lists.instructions === undefined
       ? {}
       : { instructions: cleanText(lists.instructions, 'strip', textLimits.maxDescriptionChars) }),
@@ -78,6 +80,17 @@ function cleanItem<T extends DescribedItem>(given: T, checks: Checks): T {
       ? {}
       : { icons: icons.filter(isIcon).filter(({ src }) => /^(https:|data:image\/)/i.test(src)) }),
   };
+}
+
+export function cleanResource(resource: Resource): Resource {
+  return cleanItem(resource, isResourceMember);
+}
+
+/** Skills stay as they are, or are left out. */
+function cleanSkills({ skills, warnings = [] }: UpstreamLists): Pick<UpstreamLists, 'skills' | 'warnings'> {
+  if (skills === undefined) return {};
+  const visible = visibleSkills(skills);
+  return { skills: visible.skills, warnings: [...warnings, ...visible.warnings] };
 }
 
 function cleanTool(given: Tool): Tool {

@@ -2,6 +2,7 @@
 // before they are shown. Only types.
 
 import type { CacheHint, JsonObject, Prompt, Resource, ResourceTemplate, Tool } from '../protocol/model.ts';
+import type { Skill } from '../protocol/skills.ts';
 import type { UpstreamConfig } from './config/gateway-config.ts';
 
 /** Everything that a server lists, all pages. */
@@ -14,6 +15,10 @@ export interface UpstreamLists {
   readonly resources: readonly Resource[];
   /** As the server lists them. */
   readonly resourceTemplates: readonly ResourceTemplate[];
+  /** Absent if it does not have the extension. */
+  readonly skills?: readonly Skill[] | undefined;
+  /** What was left out of them, and why; to be logged once. */
+  readonly warnings?: readonly string[] | undefined;
   /** From the response to `initialize` or `server/discover`. */
   readonly instructions?: string | undefined;
   /** Its capabilities: what can be declared to clients. */

@@ -7,6 +7,7 @@ import { createGateway, type Gateway, type UpstreamConfig } from '../../src/gate
 import { createServer, type Server } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
 import { clientOf, gatewayConfig, upstream, view } from './fixture.ts';
+import { addSkill, getSkill, listSkills, verifySkill } from './skill-server.ts';
 
 const closers = useClosers(afterEach);
 const shared = 'note:///shared';
@@ -98,4 +99,23 @@ test('a template of its own is used before servers are asked for what they do no
   const client = await clientOf(closers, profile);
   expect(await client.readResource('own:///1')).toMatchObject({ contents: [{ text: '1 of profile' }] });
   expect(await client.readResource('notes+own:///1')).toMatchObject({ contents: [{ text: 'text of behind' }] });
+});
+
+test('its own skills are listed with those of servers', async () => {
+  const { gateway, profile, behind } = await attached();
+  addSkill(profile, 'skill://acme/refunds', 'profile');
+  addSkill(behind, 'skill://acme/refunds', 'behind');
+  const other = addSkill(behind, 'skill://acme/other', 'behind');
+  await gateway.restart('notes');
+  const client = await clientOf(closers, profile);
+  const skills = await listSkills(client);
+  expect(skills.map(({ uri }) => uri).sort()).toEqual([
+    'notes+skill://acme/refunds/SKILL.md',
+    other.uri,
+    'skill://acme/refunds/SKILL.md',
+  ]);
+  for (const skill of skills) {
+    await verifySkill(client, skill);
+    expect(await getSkill(client, skill.uri)).toEqual(skill);
+  }
 });

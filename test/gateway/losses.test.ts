@@ -9,6 +9,7 @@ import { WireError } from '../../src/protocol/errors.ts';
 import { useClosers } from '../support/closers.ts';
 import { clientOf, gatewayConfig, gatewayOf, upstream } from './fixture.ts';
 import { scriptedUpstream } from './scripted-upstream.ts';
+import { listSkills, skillServer, verifySkill } from './skill-server.ts';
 
 const closers = useClosers(afterEach);
 const revisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'] as const;
@@ -89,6 +90,24 @@ describe.each(revisions.flatMap((up) => revisions.map((down) => [up, down] as co
         if (kind === 'url' && up === '2025-11-25') expect(text).toContain('https://a.example/in');
       }
     });
+  },
+);
+
+/** Revisions without extensions, which have no skills either. */
+const withoutSkills: readonly Revision[] = ['2024-11-05', '2025-03-26', '2025-06-18'];
+
+test.each(revisions.flatMap((up) => revisions.map((down) => [up, down] as const)))(
+  'skills of an upstream at %s with a client at %s',
+  async (up, down) => {
+    const gateway = gatewayOf(closers, { one: skillServer('one', 'skill://acme/refunds') }, { revision: up });
+    await gateway.readLists();
+    const client = await clientOf(closers, gateway.server, { revision: down });
+    const isLost = withoutSkills.includes(up) || withoutSkills.includes(down);
+    expect(JSON.stringify(client.capabilities).includes('skills')).toBe(!isLost);
+    if (isLost) await expect(client.request('skills/list')).rejects.toMatchObject({ serverError: { code: -32601 } });
+    else for (const skill of await listSkills(client)) await verifySkill(client, skill);
+    // The files are resources for all of them.
+    expect((await client.readResource('skill://acme/refunds/SKILL.md')).contents).toHaveLength(1);
   },
 );
 

@@ -9,6 +9,7 @@ export interface UserLists {
   tools: readonly object[];
   prompts?: readonly object[];
   resources?: readonly object[];
+  skills?: readonly { readonly uri: string }[];
   instructions?: string;
 }
 
@@ -101,7 +102,7 @@ export class PrivateUpstream {
   }
 
   #outcome({ method, params }: Message, user: string): object {
-    const { tools, prompts = [], resources = [], instructions } = this.users.get(user) ?? { tools: [] };
+    const { tools, prompts = [], resources = [], skills = [], instructions } = this.users.get(user) ?? { tools: [] };
     const hint = { ttlMs: this.ttlMs, ...(this.cacheScope && { cacheScope: this.cacheScope }) };
     const listed = (items: object): object => {
       if (this.failing.has(user)) return { error: { code: -32603, message: `no lists for ${user}` } };
@@ -113,13 +114,22 @@ export class PrivateUpstream {
     switch (method) {
       case 'server/discover': {
         const listChanged = true;
+        const hasSkills = [...this.users.values()].some((each) => each.skills !== undefined);
         const capabilities = {
           tools: { listChanged },
           prompts: { listChanged },
           resources: { listChanged, subscribe: true },
+          ...(hasSkills && { extensions: { 'io.modelcontextprotocol/skills': {} } }),
         };
         const about = { supportedVersions: ['2026-07-28'], capabilities, instructions };
         return { result: { resultType: 'complete', ...hint, ...about, serverInfo: { name: 'private', version: '1' } } };
+      }
+      case 'skills/list':
+        return listed({ skills });
+      case 'skills/get': {
+        const skill = skills.find(({ uri }) => uri === params.uri);
+        if (skill === undefined) return { error: { code: -32602, message: 'No such skill' } };
+        return listed({ skill });
       }
       case 'tools/list':
         return listed({ tools });

@@ -2,6 +2,7 @@
 // the server it came from; otherwise it is qualified: `<slug>+<uri>`, or `ui://<slug>--host/path`.
 
 import { UriTemplate } from '../../engine/catalog/uri-template.ts';
+import { type Skill, skillFolder } from '../../protocol/skills.ts';
 import type { CompiledFilter } from './filters.ts';
 
 /**
@@ -15,6 +16,8 @@ export interface ServerUris {
   readonly slug: string;
   readonly uris: readonly string[];
   readonly templates: readonly string[];
+  /** Everything in the folders of its skills is the server's. */
+  readonly skills?: readonly Skill[] | undefined;
   /** Whether the server has resources at all, listed or not. */
   readonly hasResources: boolean;
   /** The filters of the server and of the view. */
@@ -38,6 +41,11 @@ export interface UriRoutesOptions {
   /** False, for a single server: URIs are never changed. */
   readonly qualifies?: boolean;
   readonly own?: OwnUris | undefined;
+}
+
+interface FolderSets {
+  readonly free: readonly string[];
+  readonly taken: ReadonlyMap<string, boolean>;
 }
 
 interface RoutedServer extends ServerUris {
@@ -67,6 +75,8 @@ export class UriRoutes {
   readonly #qualifies: boolean;
   readonly #servers = new Map<string, RoutedServer>();
   readonly #exact = new Map<string, string>();
+  /** Folders of skills. One in a folder of another server is left out. */
+  readonly #folders = new Map<string, string>();
   readonly #templates = new Map<string, string>();
   readonly #sole: string | undefined;
   readonly #own: OwnUris | undefined;
@@ -80,9 +90,12 @@ export class UriRoutes {
     for (const server of servers) this.#servers.set(server.slug, { ...server, matchers: [] });
     for (const server of servers) {
       const { slug, uris, templates, isShown } = server;
+      const folders = this.#freeFolders(server);
       for (const uri of uris) {
-        if (isShown(uri) && !this.#exact.has(uri) && this.#isFree(uri)) this.#exact.set(uri, slug);
+        if (!isShown(uri) || this.#exact.has(uri) || folderOf(uri, folders.taken) !== undefined) continue;
+        if (this.#isFree(uri)) this.#exact.set(uri, slug);
       }
+      for (const folder of folders.free) this.#folders.set(folder, slug);
       const shown = templates.filter(isShown).slice(0, maxMatchedTemplates);
       for (const template of shown) {
         if (this.#templates.has(template) || own?.templates.includes(template) === true) continue;
@@ -94,12 +107,15 @@ export class UriRoutes {
     this.#sole = withResources.length === 1 ? withResources[0]?.slug : undefined;
   }
 
-  /** Resolves a URI from a client: a qualified form, a listed URI, the first template that matches, or the only server. */
+  /**
+   * Resolves a URI from a client: a qualified form, a listed URI, the folder of a skill, the first template that matches, or the
+   * only server.
+   */
   route(uri: string): UriRoute | undefined {
     const qualified = this.#split(uri);
     if (qualified !== undefined) return this.#ifShown(qualified);
     if (this.isOwn(uri)) return undefined;
-    const slug = this.#exact.get(uri) ?? this.#matching(uri) ?? this.#sole;
+    const slug = this.#exact.get(uri) ?? this.#folderOf(uri) ?? this.#matching(uri) ?? this.#sole;
     return slug === undefined ? undefined : this.#ifShown({ slug, uri });
   }
 
@@ -116,6 +132,21 @@ export class UriRoutes {
     return route !== undefined && route.slug === slug && route.uri === uri ? uri : qualifyUri(slug, uri);
   }
 
+  /** A skill of this server as clients see it. Undefined if a filter hides one of its files. */
+  exposeSkill(slug: string, skill: Skill): Skill | undefined {
+    const { uri, resources } = skill;
+    const isShown = (file: { readonly uri: string }): boolean => this.#ifShown({ slug, uri: file.uri }) !== undefined;
+    const exposed = <T extends { readonly uri: string }>(file: T): T => {
+      const own = this.expose(slug, file.uri);
+      return own === file.uri ? file : { ...file, uri: own };
+    };
+    if (resources === 'dynamic') return isShown(skill) ? exposed(skill) : undefined;
+    if (!resources.every(isShown)) return undefined;
+    const files = resources.map(exposed);
+    if (files.every((file, index) => file === resources[index])) return skill;
+    return { ...skill, uri: this.expose(slug, uri), resources: files };
+  }
+
   /** A URI template of this server as clients see it. */
   exposeTemplate(slug: string, template: string): string {
     return this.#templates.get(template) === slug ? template : qualifyUri(slug, template);
@@ -126,9 +157,27 @@ export class UriRoutes {
     return splitQualifiedUri(uri, (slug) => this.#servers.has(slug));
   }
 
-  /** Whether a URI is neither a qualified form nor matched by a template of an earlier server. */
+  /** Whether a URI is neither a qualified form nor in a skill, nor matched by a template, of an earlier server. */
   #isFree(uri: string): boolean {
-    return this.#split(uri) === undefined && this.#matching(uri) === undefined && !this.isOwn(uri);
+    if (this.#split(uri) !== undefined || this.#folderOf(uri) !== undefined) return false;
+    return this.#matching(uri) === undefined && !this.isOwn(uri);
+  }
+
+  /** The folders of the skills of a server: one in which an earlier server has something is taken, with all that is in it. */
+  #freeFolders({ skills = [], isShown }: ServerUris): FolderSets {
+    const shown = skills.filter(({ uri }) => isShown(uri));
+    const isTaken = ({ uri, resources }: Skill): boolean => {
+      const files = resources === 'dynamic' ? [uri] : resources.map((file) => file.uri);
+      return files.some((each) => this.#exact.has(each) || !this.#isFree(each));
+    };
+    const taken = new Map(shown.filter(isTaken).map(({ uri }) => [skillFolder(uri), true]));
+    const all = shown.map(({ uri }) => skillFolder(uri));
+    return { taken, free: all.filter((folder) => folderOf(folder, taken) === undefined) };
+  }
+
+  /** The server with a skill in whose folder a URI is, or whose folder it is. */
+  #folderOf(uri: string): string | undefined {
+    return this.#folders.size === 0 ? undefined : folderOf(uri, this.#folders);
   }
 
   #matching(uri: string): string | undefined {
@@ -147,6 +196,16 @@ export class UriRoutes {
     const matches = !server.isExcluded(uri) && server.matchers.some((each) => each.match(uri) !== undefined);
     return matches ? route : undefined;
   }
+}
+
+/** What the innermost of these folders has that a URI is, or is in. */
+function folderOf<Value>(uri: string, folders: ReadonlyMap<string, Value>): Value | undefined {
+  const root = uri.indexOf('://') + 3;
+  for (let end = uri.length; end > root; end = uri.lastIndexOf('/', end - 1)) {
+    const value = folders.get(uri.slice(0, end));
+    if (value !== undefined) return value;
+  }
+  return undefined;
 }
 
 /** A template that cannot be parsed is listed, but leads nowhere. */

@@ -2,9 +2,11 @@
 // each name and URI leads. Pure: the same configuration and lists give the same view on every replica.
 
 import type { Prompt, Resource, ResourceTemplate, Tool } from '../../protocol/model.ts';
+import type { Skill } from '../../protocol/skills.ts';
 import type { BareNames, ItemFilter, UpstreamConfig, ViewConfig } from '../config/gateway-config.ts';
 import type { UpstreamLists } from '../contract.ts';
 import { type ExposedItem, exposeItems } from './exposed-items.ts';
+import { exposeSkills } from './exposed-skills.ts';
 import { type CompiledFilter, compileExclusion, compileFilter } from './filters.ts';
 import { overrideTool } from './overrides.ts';
 import { type OwnUris, UriRoutes } from './uris.ts';
@@ -30,6 +32,7 @@ export interface ExposedView {
   readonly prompts: readonly ExposedItem<Prompt>[];
   readonly resources: readonly ExposedItem<Resource>[];
   readonly resourceTemplates: readonly ExposedItem<ResourceTemplate>[];
+  readonly skills: readonly ExposedItem<Skill>[];
   readonly uris: UriRoutes;
   /** Messages about names in conflict, to be logged once. */
   readonly warnings: readonly string[];
@@ -63,14 +66,17 @@ export function exposeView(view: ViewConfig, all: readonly ListedServer[], own?:
     servers.map((server) => urisOf(server, view.resources)),
     { own: ownUris },
   );
+  const skills = exposeSkills(servers, uris);
   const ofView = tools.items.filter(({ slug, exposed }) => shown.has(slug) && isTool(exposed));
   return {
     tools: ofView.filter(({ slug, original }) => !isWithheld.has(keyOf(slug, original))),
     withheldTools: ofView.filter(({ slug, original }) => isWithheld.has(keyOf(slug, original))),
     prompts: prompts.items.filter(({ slug, exposed }) => shown.has(slug) && isPrompt(exposed)),
     ...exposeResources(servers, view.resources, uris),
+    skills: skills.skills,
     uris,
     warnings: [
+      ...skills.warnings,
       ...tools.warnings,
       ...prompts.warnings,
       ...enabled.flatMap(unknownOverrides),
@@ -114,6 +120,7 @@ export function exposeServer(server: ListedServer): ExposedView {
   const { slug } = server.config;
   const isShown = compileFilter(server.config.resources);
   const { resources, resourceTemplates } = server.lists;
+  const uris = new UriRoutes([urisOf(server, { exclude: [] })], { qualifies: false });
   return {
     tools: same(shownTools(server)),
     withheldTools: same(withheldTools(server)),
@@ -124,8 +131,8 @@ export function exposeServer(server: ListedServer): ExposedView {
     resourceTemplates: resourceTemplates
       .filter(({ uriTemplate }) => isShown(uriTemplate))
       .map((item) => ({ slug, original: item.uriTemplate, exposed: item.uriTemplate, item })),
-    uris: new UriRoutes([urisOf(server, { exclude: [] })], { qualifies: false }),
-    warnings: [],
+    ...exposeSkills([server], uris),
+    uris,
   };
 }
 
@@ -210,13 +217,14 @@ function exposeResources(
 }
 
 function urisOf({ config, lists }: ListedServer, ofView: ItemFilter) {
-  const { resources, resourceTemplates, capabilities } = lists;
+  const { resources, resourceTemplates, skills, capabilities } = lists;
   const [ofServer, excluded] = [config.resources, compileExclusion(config.resources)];
   const excludedByView = compileExclusion(ofView);
   return {
     slug: config.slug,
     uris: resources.map(({ uri }) => uri),
     templates: resourceTemplates.map(({ uriTemplate }) => uriTemplate),
+    skills,
     hasResources: resources.length + resourceTemplates.length > 0 || capabilities?.['resources'] !== undefined,
     isShown: both(compileFilter(ofServer), compileFilter(ofView)),
     isExcluded: (text: string) => excluded(text) || excludedByView(text),

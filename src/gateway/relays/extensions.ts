@@ -1,16 +1,17 @@
 // Extensions of servers. At the address of a single server all are declared as that server declares them, and their methods and
-// notifications are passed on unchanged. A view declares only those that work there: MCP Apps, and tasks, which are the gateway's.
+// notifications are passed on unchanged. A view declares only those that work there: MCP Apps, skills, and tasks, which are the
+// gateway's. Tasks and skills have capabilities of their own in the gateway.
 
 import { uiExtension } from '../../protocol/apps.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Capabilities, JsonObject } from '../../protocol/model.ts';
-import { tasksExtension } from '../../protocol/revisions/index.ts';
+import { skillsExtension, tasksExtension } from '../../protocol/revisions/index.ts';
 import type { UpstreamFacts } from '../contract.ts';
 
 /** The capabilities that declare them; empty if there are none. */
 export function extensionCapabilities(facts: UpstreamFacts | undefined): Capabilities {
   const { extensions, experimental } = facts?.capabilities ?? {};
-  const others = isObject(extensions) ? withoutTasks(extensions) : {};
+  const { [skillsExtension]: _skills, ...others } = isObject(extensions) ? withoutTasks(extensions) : {};
   return {
     ...(Object.keys(others).length === 0 ? {} : { extensions: others }),
     ...(isObject(experimental) && Object.keys(experimental).length > 0 ? { experimental } : {}),

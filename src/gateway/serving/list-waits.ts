@@ -18,11 +18,14 @@ const listMethods: ReadonlySet<string> = new Set([
   methods.listPrompts.name,
   methods.listResources.name,
   methods.listResourceTemplates.name,
+  methods.listSkills.name,
 ]);
 
 const needingLists: ReadonlySet<string> = new Set([
   ...listMethods,
   methods.readResource.name,
+  methods.getSkill.name,
+  methods.readDirectory.name,
   methods.complete.name,
   methods.subscribe.name,
 ]);

@@ -1,7 +1,7 @@
 // The capabilities that the server of a view declares: what its upstreams offer.
 
 import { isObject } from '../../protocol/json-rpc.ts';
-import type { Capabilities } from '../../protocol/model.ts';
+import type { Capabilities, JsonObject } from '../../protocol/model.ts';
 import type { ExposedView } from '../names/index.ts';
 import { extensionCapabilities, viewExtensions } from '../relays/extensions.ts';
 import { decidesOnTasks } from '../relays/task-rules.ts';
@@ -28,8 +28,16 @@ export function declareView(source: ViewSource, exposed: ExposedView, hasTasks: 
       ? { resources: { ...(subscribes ? { subscribe: true } : {}), listChanged: true } }
       : {}),
     ...(offers('completions') ? { completions: {} } : {}),
+    ...(offers('skills') ? { skills: skillCapability(source) } : {}),
     ...(mayHaveTasks ? { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } } : {}),
   };
+}
+
+/** At the address of a single server as that declares it. Otherwise folders are read from the entries of skills too. */
+function skillCapability({ isSingle, upstreams }: ViewSource): JsonObject {
+  const [only] = upstreams.values();
+  const declared = isSingle ? only?.facts?.capabilities?.['skills'] : undefined;
+  return isObject(declared) ? declared : { directoryRead: true };
 }
 
 /** Whether tools that only some callers see may run as tasks. */

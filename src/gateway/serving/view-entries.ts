@@ -11,6 +11,7 @@ import {
   relayedPrompt,
   relayedReader,
   relayedResource,
+  relayedSkill,
   relayedTemplate,
   relayedTool,
 } from '../../engine/catalog/relayed-entries.ts';
@@ -69,6 +70,7 @@ export function viewEntries(view: ExposedView, options: ViewEntriesOptions): Own
       ...view.resourceTemplates.map((item) => templateEntry(item, view, targetOf)),
       ...(hasResources ? [anyResource(view, targetOf, allows)] : []),
     ],
+    skills: view.skills.map(({ item }) => relayedSkill(item)),
   };
 }
 

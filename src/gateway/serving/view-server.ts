@@ -26,6 +26,7 @@ import { RequestCaller } from './request-caller.ts';
 import { type ShownView, showView } from './shown-view.ts';
 import { mayUse } from './view-access.ts';
 import { declareView, hasPrivateTasks } from './view-capabilities.ts';
+import { ViewSkills } from './view-skills.ts';
 import type { ListsOf, ViewSource } from './view-source.ts';
 
 /** What all callers see. */
@@ -88,6 +89,15 @@ export class ViewServer {
     });
     if (source.isSingle) this.server.setOtherMethods(this.#otherMethods);
     this.server.followResources(this.#followed);
+    this.server.setOtherSkills(
+      new ViewSkills({
+        exposedTo: (caller) => this.exposedTo(caller),
+        targetOf: (slug) => {
+          const upstream = this.#source.upstreams.get(slug);
+          return upstream && this.#targetOf(upstream);
+        },
+      }),
+    );
     this.update(source);
   }
 

@@ -71,6 +71,7 @@ export function joinLists(all: readonly SeenLists[]): SeenLists | undefined {
   };
   const join = <K extends 'tools' | 'prompts' | 'resources' | 'resourceTemplates'>(kind: K) =>
     all.flatMap(({ shown }) => shown[kind] as readonly UpstreamLists[K][number][]);
+  const skills = all.flatMap(({ shown }) => shown.skills ?? []);
   const tools = unique(join('tools'), ({ name }) => name);
   const names = new Set(tools.map(({ name }) => name));
   const withheldTools = unique(
@@ -84,6 +85,7 @@ export function joinLists(all: readonly SeenLists[]): SeenLists | undefined {
       prompts: unique(join('prompts'), ({ name }) => name),
       resources: unique(join('resources'), ({ uri }) => uri),
       resourceTemplates: unique(join('resourceTemplates'), ({ uriTemplate }) => uriTemplate),
+      skills: unique(skills, ({ uri }) => uri),
     },
     withheld: new Map(all.flatMap(({ withheld }) => [...withheld])),
     withheldTools: withheldTools.filter(({ name }) => !names.has(name)),

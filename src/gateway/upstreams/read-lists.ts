@@ -1,8 +1,11 @@
 // Reads everything that a server lists.
 
 import { type Client, ClientError, type ReadOptions } from '../../client/index.ts';
+import { methods } from '../../protocol/methods.ts';
 import type { CacheHint } from '../../protocol/model.ts';
 import type { UpstreamLists } from '../contract.ts';
+import { type SelectedSkills, skillSettings, validSkills } from '../skills.ts';
+import { readPages } from './read-pages.ts';
 
 const methodNotFound = -32601;
 
@@ -30,31 +33,47 @@ export async function readLists(
       failure ??= error;
       return last;
     };
+  const skillsBefore = (error: unknown): SelectedSkills => {
+    const skills = otherwise(before?.skills)(error);
+    return { skills, warnings: before?.warnings ?? [] };
+  };
   let cache: CacheHint | undefined;
   const onCacheHint = (hint: CacheHint): void => {
     cache = cache === undefined ? hint : stricter(cache, hint);
   };
   const options = { ...given, onCacheHint };
-  const [tools, prompts, resources, resourceTemplates] = await Promise.all([
+  const [tools, prompts, resources, resourceTemplates, skills] = await Promise.all([
     client.listTools(options),
     client.listPrompts(options).catch(otherwise(before?.prompts)),
     client.listResources(options).catch(otherwise(before?.resources)),
     client.listResourceTemplates(options).catch(otherwise(before?.resourceTemplates)),
+    offersSkills(client) ? readSkills(client, options).catch(skillsBefore) : undefined,
   ]);
   const { instructions, revision } = client;
   // Revisions without this capability have the method nevertheless.
   const completions = client.offers('completion/complete') ? { completions: {} } : {};
+  // Only as an extension, and not on revisions that lack its methods.
+  const { skills: _skills, ...capabilities } = client.capabilities;
   const lists = {
     tools,
     prompts,
     resources,
     resourceTemplates,
-    capabilities: { ...client.capabilities, ...completions },
+    ...skills,
+    capabilities: { ...capabilities, ...completions, ...(skills && { skills: skillSettings(capabilities) }) },
     revision,
     ...(instructions === undefined ? {} : { instructions }),
     ...(cache === undefined ? {} : { cache }),
   };
   return { lists, failure };
+}
+
+function offersSkills(client: Client): boolean {
+  return skillSettings(client.capabilities) !== undefined && client.offers(methods.listSkills.name);
+}
+
+async function readSkills(client: Client, options: ReadOptions): Promise<SelectedSkills> {
+  return validSkills(await readPages(client, { method: methods.listSkills.name, member: 'skills' }, options));
 }
 
 function stricter(one: CacheHint, other: CacheHint): CacheHint {
