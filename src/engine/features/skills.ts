@@ -2,7 +2,7 @@
 
 import { wireErrors } from '../../protocol/errors.ts';
 import type { CacheHint, Resource } from '../../protocol/model.ts';
-import { folderType, type Skill, skillFolder } from '../../protocol/skills.ts';
+import { folderType, type Skill, skillFileName, skillFolder } from '../../protocol/skills.ts';
 import { isVisible } from '../catalog/catalog-entry.ts';
 import type { ListItem } from '../catalog/lists.ts';
 import type { Call, Feature } from '../contract.ts';
@@ -58,10 +58,9 @@ async function childrenIn(uri: string, call: Call): Promise<readonly Resource[] 
   const skills = visible.map((entry) => entry.describe());
   const isIn = (skill: { readonly uri: string }): boolean => `${uri}/`.startsWith(`${skillFolder(skill.uri)}/`);
   const isBelow = (skill: Skill): boolean => skillFolder(skill.uri).startsWith(`${uri}/`);
-  const files = listedFiles(
-    call,
-    skills.filter((skill) => isIn(skill) || isBelow(skill)),
-  );
+  const files = listedFiles(call, skills.filter(isIn));
+  // One file is enough to show the folder of a skill that is further below.
+  for (const skill of skills.filter(isBelow)) files.set(skill.uri, { uri: skill.uri, name: skillFileName });
   const generated = skills.filter(({ resources }) => resources === 'dynamic');
   const isListed = childrenOf(uri, files).size > 0 && !generated.some(isIn);
   // The folder of a skill that is hidden does not exist.

@@ -18,7 +18,7 @@ import { encodePath } from './skill-uri.ts';
 const excluded = ['.*', '**/.*', 'node_modules', '__pycache__'];
 
 /** A skill, and where its files are. */
-export interface FoundSkill {
+export interface SkillOnDisk {
   readonly skill: Skill & { readonly resources: readonly SkillFile[] };
   /** The path of each file, by its URI. */
   readonly files: ReadonlyMap<string, string>;
@@ -37,13 +37,13 @@ export interface FindSkillsOptions {
 }
 
 /** The skills in the first root of a tree. */
-export async function findSkills(tree: FileTree, options: FindSkillsOptions): Promise<readonly FoundSkill[]> {
+export async function findSkills(tree: FileTree, options: FindSkillsOptions): Promise<readonly SkillOnDisk[]> {
   const root = tree.roots[0]?.path as string;
   const { entries, truncated } = await tree.list(root, { recursive: true, exclude: excluded });
   if (truncated)
     options.warn('not all files were looked at', { folder: root, reason: 'the folder has too many files' });
   const files = entries.filter(({ kind }) => kind === 'file');
-  const found: FoundSkill[] = [];
+  const found: SkillOnDisk[] = [];
   const bySkill = filesBySkill(root, files);
   // The name of the root is part of the URIs if the root is a skill itself.
   const top = bySkill.has(root) ? dirname(root) : root;
@@ -87,7 +87,7 @@ async function readSkill(
   tree: FileTree,
   { top, folder, files }: SkillFolder,
   { prefix, digests }: FindSkillsOptions,
-): Promise<FoundSkill> {
+): Promise<SkillOnDisk> {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   if (files.length > skillLimits.maxFiles) throw new Error(`it has more than ${skillLimits.maxFiles} files`);
   if (bytes > skillLimits.maxBytes) throw new Error(`its files have more than ${skillLimits.maxBytes} bytes`);

@@ -11,7 +11,7 @@ import { type FileTree, type OwnFiles, openRoots } from '../../security/files/tr
 import { FolderWatch } from '../workspace/folder-watch.ts';
 import { mimeTypeOf } from '../workspace/mime.ts';
 import { readResource } from '../workspace/read-resource.ts';
-import { type DigestCache, type FoundSkill, findSkills } from './find-skills.ts';
+import { type DigestCache, findSkills, type SkillOnDisk } from './find-skills.ts';
 
 export { addSkill, type SkillContents } from './add-skill.ts';
 
@@ -124,7 +124,7 @@ class InstalledSkills {
   async #read(): Promise<void> {
     const { prefix = '', maxSkills = 1_000 } = this.#options;
     const { logger } = this.#server;
-    const found = new Map<string, FoundSkill & { readonly tree: FileTree }>();
+    const found = new Map<string, SkillOnDisk & { readonly tree: FileTree }>();
     for (const tree of this.#trees) {
       const skillsOfTree = await findSkills(tree, {
         prefix,
@@ -141,7 +141,7 @@ class InstalledSkills {
     if (!this.#closed) this.#show([...found.values()]);
   }
 
-  #show(found: readonly (FoundSkill & { readonly tree: FileTree })[]): void {
+  #show(found: readonly (SkillOnDisk & { readonly tree: FileTree })[]): void {
     const resources = new Map<string, ReturnType<typeof resourceEntry>>();
     const uris = new Map<string, string>();
     for (const { skill, files, tree } of found) {
