@@ -46,11 +46,12 @@ describe.skipIf(!hasRedis())('with Redis', { timeout: 120_000 }, () => {
   test('300 tasks with long results on one session', async () => {
     const redis = await startRedis();
     closers.push(() => redis.close());
-    const { port, client, peak } = await start('--config', writeToolPlugin(home, 'long', long), '--store', redis.url);
+    const server = await start('--config', writeToolPlugin(home, 'long', long), '--store', redis.url);
+    const { port, client, peak } = server;
     const session = await client.initialize({ version, headers: ada });
     const listInSession = (other: HttpTestClient) => other.session(session, 'tools/list', {}, { headers: ada });
     const params = { name: 'long', arguments: {}, task: { ttl: 600_000 } };
-    await expectOthersServed(port, () => onOneSession(client, port, 300, params), 8_000, listInSession);
+    await expectOthersServed(server, () => onOneSession(client, port, 300, params), 8_000, listInSession);
     expect(peak()).toBeLessThan(450);
   });
 });

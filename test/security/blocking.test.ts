@@ -86,8 +86,9 @@ async function overHttpSse({ port, method, params }: Attack): Promise<void> {
 test('400 calls that read several files each, requested in one packet', async () => {
   const paths = Array.from({ length: 10 }, (_, n) => home.file(`text-${n}`));
   for (const path of paths) writeFileSync(path, 'some text\n'.repeat(100_000));
-  const { port, peak } = await start('local', '--root', home.folder);
-  await expectOthersServed(port, () =>
+  const server = await start('local', '--root', home.folder);
+  const { port, peak } = server;
+  await expectOthersServed(server, () =>
     inOnePacket({ port, method: 'tools/call', params: { name: 'read_multiple_files', arguments: { paths } } }),
   );
   expect(peak()).toBeLessThan(maxMemory);
@@ -96,9 +97,10 @@ test('400 calls that read several files each, requested in one packet', async ()
 test('400 lists of a large folder, requested in one packet', async () => {
   mkdirSync(home.file('large'));
   for (let n = 0; n < 10_000; n++) writeFileSync(home.file(`large/${n}`), '');
-  const { port, peak } = await start('local', '--root', home.folder);
+  const server = await start('local', '--root', home.folder);
+  const { port, peak } = server;
   const params = { name: 'directory_tree', arguments: { path: home.folder } };
-  await expectOthersServed(port, () => inOnePacket({ port, method: 'tools/call', params }));
+  await expectOthersServed(server, () => inOnePacket({ port, method: 'tools/call', params }));
   expect(peak()).toBeLessThan(maxMemory);
 });
 
@@ -106,12 +108,13 @@ test.each([
   { how: 'on as many connections', attack: onManyConnections },
   { how: 'over HTTP+SSE', attack: overHttpSse },
 ])('300 summaries of large notes, which are small themselves, $how', async ({ attack }) => {
-  const { port, client, peak } = await start('reference');
+  const server = await start('reference');
+  const { port, client, peak } = server;
   for (let n = 0; n < 5; n++) {
     const params = { name: 'add_note', arguments: { content: 'n'.repeat(1_000_000) } };
     expect((await client.modern('tools/call', params, { headers: mallory })).status).toBe(200);
   }
-  await expectOthersServed(port, () =>
+  await expectOthersServed(server, () =>
     attack({ port, method: 'prompts/get', params: { name: 'summarize_notes', arguments: {} } }),
   );
   expect(peak()).toBeLessThan(maxMemory);
@@ -129,8 +132,9 @@ test.each([
   { how: 'on as many WebSockets', attack: onManySockets },
   { how: 'over HTTP+SSE', attack: overHttpSse },
 ])('300 calls of a tool that computes without a pause, $how', async ({ attack }) => {
-  const { port } = await start('--config', writeToolPlugin(home, 'compute', compute));
-  await expectOthersServed(port, () =>
+  const server = await start('--config', writeToolPlugin(home, 'compute', compute));
+  const { port } = server;
+  await expectOthersServed(server, () =>
     attack({ port, method: 'tools/call', params: { name: 'compute', arguments: {} } }),
   );
 });
@@ -209,10 +213,11 @@ test.each([
   const url = String(await once(upstream.stdout, 'data')).trim();
   const file = home.file('servers.json');
   writeFileSync(file, JSON.stringify({ mcpServers: { one: { url } } }), { mode: 0o600 });
-  const { port, client, peak } = await start('local', '--gateway', file);
+  const server = await start('local', '--gateway', file);
+  const { port, client, peak } = server;
   const params = { name: 'one__long', arguments: {} };
   expect((await client.modern('tools/call', params, { headers: ada })).status).toBe(200);
-  await expectOthersServed(port, () => onManyConnections({ port, method: 'tools/call', params }), maxMs);
+  await expectOthersServed(server, () => onManyConnections({ port, method: 'tools/call', params }), maxMs);
   // Most of it is garbage: the heap may grow to 512 MB.
   expect(peak()).toBeLessThan(450);
 });
@@ -242,13 +247,14 @@ test('300 retries of one call that waited for input behind a gateway and has a l
   const file = home.file('servers.json');
   const one = { command: process.execPath, args: [home.file('asking.mjs')] };
   writeFileSync(file, JSON.stringify({ mcpServers: { one } }), { mode: 0o600 });
-  const { port, client, peak } = await start('local', '--gateway', file);
+  const server = await start('local', '--gateway', file);
+  const { port, client, peak } = server;
   const params = { name: 'one__ask', arguments: {} };
   const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } };
   const first = await client.modern('tools/call', params, { headers: mallory, meta });
   const { inputRequests, requestState } = first.json.result as { inputRequests: object; requestState: string };
   const accepted = Object.keys(inputRequests).map((key) => [key, { action: 'accept', content: {} }]);
   const retry = { ...params, inputResponses: Object.fromEntries(accepted), requestState };
-  await expectOthersServed(port, () => onManyConnections({ port, method: 'tools/call', params: retry, meta }));
+  await expectOthersServed(server, () => onManyConnections({ port, method: 'tools/call', params: retry, meta }));
   expect(peak()).toBeLessThan(maxMemory);
 });

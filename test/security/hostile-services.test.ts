@@ -64,12 +64,13 @@ const responses: Readonly<Record<string, string>> = {
 };
 
 test('a source with a title, abstracts or lists that take far more memory or time than the response has bytes', async () => {
-  const { port, client, peak } = await startWith('empirical', (response, path) => {
+  const server = await startWith('empirical', (response, path) => {
     const query = new URL(path, 'http://localhost').searchParams.get('search') ?? '';
     response.writeHead(responses[query] === undefined ? 500 : 200).end(responses[query]);
   });
+  const { client, peak } = server;
   const answers: Promise<string>[] = [];
-  await expectOthersServed(port, async () => {
+  await expectOthersServed(server, async () => {
     for (const query of Object.keys(responses)) answers.push(call(client, 'search_literature', { query }));
   });
   const [title, abstracts, lists] = await Promise.all(answers);
@@ -81,8 +82,9 @@ test('a source with a title, abstracts or lists that take far more memory or tim
 
 test('300 searches at once of which each has a response that is too long', async () => {
   const long = Buffer.alloc(20 * 1024 * 1024, ' ');
-  const { port, client, peak } = await startWith('local', (response) => response.write(long));
-  await expectOthersServed(port, async () => {
+  const server = await startWith('local', (response) => response.write(long));
+  const { client, peak } = server;
+  await expectOthersServed(server, async () => {
     for (let n = 0; n < 300; n++) void call(client, 'web_search', { query: `query ${n}` }).catch(() => {});
   });
   expect(await call(client, 'web_search', { query: 'x' }, ada)).toContain('exceeds the limit');

@@ -28,7 +28,7 @@ export function useAttackedServer(variables: Readonly<Record<string, string>> = 
     const port = Number(new URL(url).port);
     const client = new HttpTestClient(port);
     open.push({ destroy: () => client.close() });
-    return { port, client, peak: () => peakMemory(child.pid) };
+    return { port, pid: child.pid as number, client, peak: () => peakMemory(child.pid) };
   };
   return { home, open, start };
 }
