@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { describeConcurrentHttp } from '../support/concurrent-suites.ts';
 import { isFullRun } from '../support/full.ts';
-import { isExtension, isTask, missingIn, neverRun, skillScenarios, taskScenarios } from './expectations.ts';
-import { complaints, without } from './outcome.ts';
+import { isTask, missingIn, neverRun, skillScenarios, taskScenarios } from './expectations.ts';
+import { complaints } from './outcome.ts';
 import { type PinnedRevision, startPinProxy } from './pin-proxy.ts';
 import { runServerSuite } from './run-suite.ts';
 
@@ -46,17 +46,15 @@ describeConcurrentHttp('stateless, and without a version', (subject) => {
 
   // What it has beyond the tests above are the same scenarios without `--spec-version`.
   test.runIf(isFullRun)(
-    'the suite without a version passes, tasks included, other extensions not',
+    'the suite without a version passes, extensions included',
     {
       timeout,
     },
     async () => {
-      const whole = await runServerSuite({ url: subject().url });
-      const isOther = (scenario: string): boolean => isExtension(scenario) && !isTask(scenario);
-      const run = without(whole, [...whole.scenarios.keys()].filter(isOther));
+      const run = await runServerSuite({ url: subject().url });
       expect(complaints(run, [neverRun])).toEqual([]);
       expect([...run.scenarios.keys()].filter(isTask)).toHaveLength(10);
-      expect(run.scenarios.size).toBe(62);
+      expect(run.scenarios.size).toBe(65);
     },
   );
 });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpServer } from '../../src/index.ts';
 import { type Listening, startListening } from '../client/third-party.ts';
-import { noPolling, taskScenarios } from '../conformance/expectations.ts';
+import { noPolling, skillScenarios, taskScenarios } from '../conformance/expectations.ts';
 import { type Allowance, complaints, worse } from '../conformance/outcome.ts';
 import { type PinnedRevision, startPinProxy } from '../conformance/pin-proxy.ts';
 import { runServerSuite, type SuiteRun } from '../conformance/run-suite.ts';
@@ -117,6 +117,22 @@ describe.each(Object.keys(lost) as Revision[])('our server at %s', (revision) =>
     const run = await runServerSuite({ url: front.urlOf('one'), scenarios: taskScenarios, atOnce: 2 });
     expect(complaints(run)).toEqual([]);
   });
+
+  // Without the gateway no check is skipped either: test/conformance/http.test.ts.
+  const hasSkills = revision === '2025-11-25' || (isFullRun && revision === newest);
+  test.runIf(hasSkills)(
+    'the scenarios of skills pass, at its address and in the view of all',
+    { timeout },
+    async () => {
+      for (const url of [front.urlOf('one'), front.url]) {
+        const run = await runServerSuite({ url, scenarios: skillScenarios, atOnce: 2 });
+        expect(complaints(run)).toEqual([]);
+        const statuses = [...run.scenarios.values()].flat().map(({ status }) => status);
+        expect(statuses).not.toContain('SKIPPED');
+        expect(run.scenarios.size).toBe(3);
+      }
+    },
+  );
 });
 
 /** What the servers of the SDK do not show even without a gateway. */

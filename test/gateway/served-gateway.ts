@@ -7,6 +7,8 @@ import { gatewayConfig } from './fixture.ts';
 
 export interface ServedGateway {
   readonly gateway: Gateway;
+  /** The address of all servers together. */
+  readonly url: string;
   /** The address of one server by itself. */
   urlOf(slug: string): string;
   close(): Promise<void>;
@@ -22,6 +24,7 @@ export async function serveGateway(servers: readonly UpstreamConfig[]): Promise<
   });
   return {
     gateway,
+    url: front.url,
     urlOf: (slug) => `${front.url}/s/${slug}`,
     async close() {
       await front.close();
