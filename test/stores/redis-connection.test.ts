@@ -171,7 +171,7 @@ describe.skipIf(!hasRedis())('Redis', { concurrent: true }, () => {
       [`redis://127.0.0.1:${tls}`, /: it closed the connection\. .*use rediss:\/\/ if it requires TLS$/],
       [`rediss://127.0.0.1:${plain}`, /: it did not respond in time\. .*use redis:\/\/ if it does not use TLS$/],
       [`rediss://127.0.0.1:${http}`, /: it does not use TLS\. .*use redis:\/\/ if it does not use TLS$/],
-      [`rediss://localhost:${tls}`, /certificate\. Set the authority of its certificate/],
+      [`rediss://localhost:${tls}`, /self-signed certificate.*\. Set the authority of its certificate/],
       [`redis://127.0.0.1:${http}`, /: what responds there is not Redis\. Check the host and the port/],
       [`redis://127.0.0.1:${agreeing}`, /: what responds there is not Redis\. Check the host and the port/],
       [`redis://127.0.0.1:${silent}`, /: it did not respond in time\. Check the host and the port/],

@@ -52,9 +52,11 @@ const maxFileBytes = 64 * 1024 * 1024;
 /** Changes when the file does. Throws a `PinFileError` if it cannot be found out whether there is one: it may have pins. */
 export function pinFileVersion(file: string): string {
   try {
-    const { mtimeMs, size } = statSync(file, { throwIfNoEntry: false }) ?? { mtimeMs: 0, size: 0 };
+    const { mtimeMs, size } = statSync(file);
     return `${mtimeMs} ${size}`;
   } catch (error) {
+    // Not with `throwIfNoEntry`: in Node.js 24 it also ignores that a part of the path is not a folder.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'none';
     throw unreadable(file, error);
   }
 }
