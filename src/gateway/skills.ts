@@ -3,7 +3,7 @@
 import { cleanText, cleanValue } from '../common/hygiene.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import type { Capabilities, JsonObject } from '../protocol/model.ts';
-import { skillsExtension } from '../protocol/revisions/index.ts';
+import { extensionSettings, skillsExtension } from '../protocol/revisions/index.ts';
 import { type Skill, skillProblem } from '../protocol/skills.ts';
 
 /**
@@ -18,9 +18,8 @@ const maxNamed = 3;
 const maxNamedChars = 300;
 
 /** The settings of the extension in the capabilities of a server; undefined: it does not have the extension. */
-export function skillSettings({ extensions }: Capabilities): JsonObject | undefined {
-  const settings = isObject(extensions) ? extensions[skillsExtension] : undefined;
-  return isObject(settings) ? settings : undefined;
+export function skillSettings(capabilities: Capabilities): JsonObject | undefined {
+  return extensionSettings(capabilities, skillsExtension);
 }
 
 /** Some skills, and a warning about the others if there are any. */
