@@ -1,4 +1,4 @@
-// Reads all pages of a list that the client of an upstream has no method for.
+// Reads all pages of a list with one options object: those of a relayed call identify it, and lists of the client copy theirs.
 
 import { type CallOptions, type Client, ClientError, type ReadOptions } from '../../client/index.ts';
 import type { CacheHint, JsonObject } from '../../protocol/model.ts';
