@@ -3,6 +3,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { delimiter, extname, isAbsolute, join, resolve } from 'node:path';
 import type { ServerEntry } from '../client/index.ts';
+import { meantUrl } from '../common/meant-url.ts';
 import type { JsonObject } from '../protocol/model.ts';
 import { isMooringConfig, readConfig, sectionNames, sectionsOf, serversIn } from './clients/server-config.ts';
 import { resolveSettings } from './config/resolve.ts';
@@ -78,9 +79,9 @@ export async function findTargets(
 
 /** The URL that was probably meant: without a scheme, or with one that is mistyped or not supported. */
 function meantAddress(word: string): string | undefined {
-  const [, scheme, rest = ''] = /^(?:([a-z][a-z0-9+.-]*):\/{1,2})?(.*)$/i.exec(word) ?? [];
-  if (scheme !== undefined) return `${nearest(scheme, ['http', 'https', 'ws', 'wss']) ?? 'https'}://${rest}`;
-  return /^(localhost|[\w-]+(\.[\w-]+)+|\[[\da-f:]+\]):\d+(\/|$)/i.test(rest) ? `http://${rest}` : undefined;
+  const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]*):\/{1,2}(.*)$/i.exec(word) ?? [];
+  if (scheme === undefined) return meantUrl(word);
+  return `${nearest(scheme, ['http', 'https', 'ws', 'wss']) ?? 'https'}://${rest}`;
 }
 
 /** The servers of a configuration by name, as written, and the file. */

@@ -26,11 +26,38 @@ test.each([
   ],
   [{ url: 'nowhere' }, '"nowhere" is not a valid URL'],
   [
+    { url: 'localhost:3000/mcp' },
+    '"localhost:3000/mcp" is not a valid URL: it needs a scheme, as in "http://localhost:3000/mcp"',
+  ],
+  [
+    { url: 'example.com/mcp' },
+    '"example.com/mcp" is not a valid URL: it needs a scheme, as in "https://example.com/mcp"',
+  ],
+  [
     { command: 'node', args: 'server.mjs' },
     '"args" of a server entry must be a list, with one string for each argument',
   ],
 ])('connect(%j) says what is wrong with the entry', async (target, message) => {
   await expect(connect(target as never)).rejects.toMatchObject({ code: 'configuration', message });
+});
+
+test.each([
+  ['localhost:3000/mcp', 'http://localhost:3000/mcp'],
+  ['127.0.0.1:3000', 'http://127.0.0.1:3000'],
+  ['example.com/mcp', 'https://example.com/mcp'],
+  [['localhost:3000/mcp'], 'http://localhost:3000/mcp'],
+  [{ command: 'localhost:3000/mcp' }, 'http://localhost:3000/mcp'],
+])('connect(%j) says that a URL needs its scheme', async (target, url) => {
+  await expect(connect(target)).rejects.toMatchObject({
+    code: 'spawn-failed',
+    message: expect.stringContaining(`A URL needs its scheme: "${url}"`),
+  });
+});
+
+test('a program that does not exist, and is no URL, is reported without a scheme', async () => {
+  await expect(connect('no-such-server.js')).rejects.toMatchObject({
+    message: expect.not.stringContaining('scheme'),
+  });
 });
 
 test('inMemory needs a server, and connect an object of options', async () => {

@@ -1,5 +1,6 @@
 // What the application may pass as a server, and its meaning: an address, and how to connect to it.
 
+import { meantUrl } from '../common/meant-url.ts';
 import { splitCommandLine } from './command-line.ts';
 import { clientErrors } from './errors.ts';
 import type { ClientLimits, ConnectOptions } from './options.ts';
@@ -91,7 +92,11 @@ function ofEntry(entry: ServerEntry, options: ConnectOptions, limits: ClientLimi
     );
   }
   if (typeof url !== 'string') throw clientErrors.configuration(explainEntry(entry));
-  if (!URL.canParse(url)) throw clientErrors.configuration(`${JSON.stringify(url)} is not a valid URL`);
+  const meant = meantUrl(url);
+  if (meant !== undefined || !URL.canParse(url)) {
+    const hint = meant === undefined ? '' : `: it needs a scheme, as in ${JSON.stringify(meant)}`;
+    throw clientErrors.configuration(`${JSON.stringify(url)} is not a valid URL${hint}`);
+  }
   const headers = { ...entry.headers, ...options.headers };
   return ofUrl(new URL(url), type === 'sse' ? 'sse' : undefined, { ...options, headers }, limits);
 }

@@ -92,6 +92,8 @@ test.each([
   [['doctr'], 'Unknown command "doctr"; did you mean "doctor"?'],
   [['ping', 'locl'], 'did you mean "local"?'],
   [['ping', 'localhost:8000/mcp'], '"localhost:8000/mcp" is not a URL; did you mean http://localhost:8000/mcp?'],
+  [['tools', 'example.com/mcp'], '"example.com/mcp" is not a URL; did you mean https://example.com/mcp?'],
+  [['tools', '127.0.0.1/mcp'], '"127.0.0.1/mcp" is not a URL; did you mean http://127.0.0.1/mcp?'],
   [['ping', 'htp://127.0.0.1/mcp'], 'did you mean http://127.0.0.1/mcp?'],
   [
     ['prompt', 'everything', 'test_simple_promt'],

@@ -2,6 +2,7 @@
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { meantUrl } from '../../common/meant-url.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -58,7 +59,7 @@ export function findProgram(
     return {
       why: existsSync(path)
         ? `${path} is not an executable file; start a script with its interpreter, as in "node ${program}"`
-        : `there is no program at ${path}`,
+        : `there is no program at ${path}${urlHint(program)}`,
     };
   }
   for (const folder of PATH.split(delimiter)) {
@@ -68,7 +69,12 @@ export function findProgram(
   const advice = /\s/.test(program)
     ? 'if it has arguments, give them separately ("args" in a file)'
     : 'install it or give the full path';
-  return { why: `${program} was not found in PATH; ${advice}` };
+  return { why: `${program} was not found in PATH; ${advice}${urlHint(program)}` };
+}
+
+function urlHint(program: string): string {
+  const meant = meantUrl(program);
+  return meant === undefined ? '' : `. A URL needs its scheme: ${JSON.stringify(meant)}`;
 }
 
 function isFolder(path: string): boolean {
