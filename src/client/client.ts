@@ -28,6 +28,7 @@ import type { ClientConnection, ClientConnectionEvents } from './connection.ts';
 import type { ClientError } from './errors.ts';
 import { type CompletionRequest, complete } from './features/completion.ts';
 import { type FeatureContext, offers } from './features/feature-context.ts';
+import { requireText } from './features/first-argument.ts';
 import { announceRoots, ping } from './features/lifecycle.ts';
 import type { Page } from './features/lists.ts';
 import { contextOf, Logging, toLogMessage } from './features/logging.ts';
@@ -218,7 +219,7 @@ export class Client {
    * for await (const { uri, missed } of await client.subscribe('file:///notes.txt')) await client.readResource(uri);
    */
   subscribe(uri: string, options?: CallOptions): Promise<Subscription> {
-    return this.watch({ uris: [uri] }, options);
+    return this.#subscriptions.subscribe(uri, options);
   }
 
   /** Ends what `subscribe` began for this resource. */
@@ -280,7 +281,8 @@ export class Client {
   }
 
   /** Sends a request of an extension. */
-  request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject> {
+  async request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject> {
+    requireText('request', method);
     const fields = params === undefined ? '' : JSON.stringify(params).slice(1, -1);
     return this.#context.caller.start<JsonObject>(
       new OutgoingCall({ name: method }, fields, (result) => result, options),
@@ -289,6 +291,7 @@ export class Client {
 
   /** Sends a notification of an extension. */
   notify(method: string, params?: JsonObject): void {
+    requireText('notify', method);
     this.#context.latest.notifyOther(method, params);
   }
 

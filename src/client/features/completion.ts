@@ -24,6 +24,12 @@ export async function complete(
   request: CompletionRequest,
   options?: CallOptions,
 ): Promise<Completion> {
+  if (!isObject(request) || !isObject(request.ref) || !isObject(request.argument)) {
+    throw clientErrors.configuration(
+      'complete needs the prompt or template, and the argument: ' +
+        'client.complete({ ref: { type: "ref/prompt", name: "…" }, argument: { name: "…", value: "…" } })',
+    );
+  }
   requireOffered(context, methods.complete);
   const { ref, argument, context: known } = request;
   const params = { ref, argument, ...(known === undefined ? {} : { context: { arguments: known } }) };

@@ -7,6 +7,7 @@ import { OutgoingCall } from '../calls/outgoing-call.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import type { ReadOptions } from '../options.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
+import { requireText } from './first-argument.ts';
 import { ListReader } from './lists.ts';
 
 /** The resources of one server. */
@@ -30,6 +31,7 @@ export class Resources {
   }
 
   async read(uri: string, options: ReadOptions = {}): Promise<ReadResult> {
+    requireText('readResource', uri);
     const row = methods.readResource;
     requireOffered(this.#context, row);
     const { cache, caller } = this.#context;

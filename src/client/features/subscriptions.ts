@@ -15,6 +15,7 @@ import { KeyedMutex } from '../keyed-mutex.ts';
 import type { CallOptions } from '../options.ts';
 import { type Change, ChangeQueue } from './changes.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
+import { requireText } from './first-argument.ts';
 
 /** What to wait for. */
 export interface WatchFilter extends Omit<ListenFilter, 'taskIds'> {}
@@ -48,8 +49,15 @@ export class Subscriptions {
     this.#context = context;
   }
 
+  /** `watch` for one resource. */
+  async subscribe(uri: string, options?: CallOptions): Promise<Subscription> {
+    requireText('subscribe', uri);
+    return this.watch({ uris: [uri] }, options);
+  }
+
   /** Resolves when the server has agreed. */
   async watch(filter: WatchFilter, options: CallOptions = {}): Promise<Subscription> {
+    requireFilter(filter);
     const watch = new ActiveSubscription(this.#context, filter, options, this.#open, this.#turns);
     this.#open.add(watch);
     await watch.begin();
@@ -58,6 +66,7 @@ export class Subscriptions {
 
   /** Closes every subscription for this resource only. */
   async unwatch(uri: string): Promise<void> {
+    requireText('unsubscribe', uri);
     const same = [...this.#open].filter(({ filter: { uris = [] } }) => uris.length === 1 && uris[0] === uri);
     await Promise.all(same.map((watch) => watch.close()));
   }
@@ -74,6 +83,14 @@ export class Subscriptions {
   close(): void {
     for (const watch of [...this.#open]) watch.end();
   }
+}
+
+function requireFilter(filter: WatchFilter): void {
+  const { uris = [] } = isObject(filter) ? filter : {};
+  if (isObject(filter) && Array.isArray(uris) && uris.every((uri) => typeof uri === 'string')) return;
+  throw clientErrors.configuration(
+    'watch needs a filter that says what to wait for: client.watch({ tools: true, uris: ["file:///notes.txt"] })',
+  );
 }
 
 class ActiveSubscription implements Subscription {

@@ -10,6 +10,7 @@ import { OutgoingCall } from '../calls/outgoing-call.ts';
 import { clientErrors } from '../errors.ts';
 import type { ReadOptions, StartTaskOptions, ToolCallOptions } from '../options.ts';
 import { type FeatureContext, requestsTasks, requireOffered } from './feature-context.ts';
+import { requireText } from './first-argument.ts';
 import { ListReader, type Page } from './lists.ts';
 
 /** What is checked about a call. */
@@ -62,10 +63,11 @@ export class Tools {
   }
 
   call(name: string, args: JsonObject | undefined, options: ToolCallOptions | undefined): Promise<ToolResult> {
-    const mustKnow =
-      !this.#complete && !this.#known.has(name) && options?.task !== 'never' && requestsTasks(this.#context);
-    if (mustKnow || this.#settings.validateArguments) return this.#callKnown(name, args, options);
     try {
+      requireText('callTool', name);
+      const mustKnow =
+        !this.#complete && !this.#known.has(name) && options?.task !== 'never' && requestsTasks(this.#context);
+      if (mustKnow || this.#settings.validateArguments) return this.#callKnown(name, args, options);
       return this.#begin(name, args, options);
     } catch (error) {
       return Promise.reject(error);
