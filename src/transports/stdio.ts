@@ -2,6 +2,7 @@
 // codes, other output on stdout); the connection itself is in stream.ts, which sockets use as well.
 
 import type { Readable, Writable } from 'node:stream';
+import { assertKnownOptions } from '../common/known-options.ts';
 import type { Logger } from '../common/logger.ts';
 import { waitAtMost } from '../common/wait.ts';
 import { createLogger } from '../logging/logger.ts';
@@ -40,6 +41,21 @@ export interface StdioServer {
   close(): Promise<void>;
 }
 
+const knownOptions: Record<keyof StdioOptions, true> = {
+  stdin: true,
+  stdout: true,
+  principal: true,
+  logger: true,
+  ownProcess: true,
+  parentPollMs: true,
+  reload: true,
+  maxMessageBytes: true,
+  pauseBytes: true,
+  maxBacklogBytes: true,
+  maxUnreadBytes: true,
+  graceMs: true,
+};
+
 const defaultParentPollMs = 3_000;
 /** Official clients close stdin, send SIGTERM two seconds later and SIGKILL after two more: exit before that. */
 const signalGraceMs = 1_000;
@@ -60,6 +76,7 @@ const flushLogMs = 200;
  */
 export async function serveStdio(host: Host, options: StdioOptions = {}): Promise<StdioServer> {
   assertHost('serveStdio', host);
+  assertKnownOptions('serveStdio', options, knownOptions);
   const { stdin = process.stdin, stdout = process.stdout, logger = createLogger(), principal, ...rest } = options;
   const connection = serveStream(
     host,
