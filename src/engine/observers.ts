@@ -3,6 +3,7 @@
 
 import type { Logger } from '../common/logger.ts';
 import type { Observer } from './ports.ts';
+import { requireObserver } from './server-arguments.ts';
 
 type Event = keyof Observer;
 type ObserverMethod<E extends Event> = Required<Observer>[E];
@@ -41,6 +42,7 @@ export class Observers {
 
   /** Returns a function that removes the observer. */
   add(observer: Observer): () => void {
+    requireObserver(observer, events);
     const removals: (() => void)[] = [];
     for (const event of events) {
       // Bound, not called with `call`: V8 can inline a bound function.

@@ -35,6 +35,7 @@ import type {
   ResourceFollower,
   Sealer,
 } from './ports.ts';
+import { requireMethod } from './server-arguments.ts';
 import type { ServerOptions } from './server-options.ts';
 import type { RecoveryServer } from './tasks/runs/task-recovery.ts';
 import type { TasksOptions } from './tasks/task-options.ts';
@@ -284,6 +285,7 @@ export class ServerState implements CallServer {
   /** Adds a method of the user; returns a function that removes it. */
   addMethod(name: string, handler: (params: Params, ctx: Context) => unknown): () => void {
     const { features, customMethods } = this;
+    requireMethod(name, handler);
     if (features.has(name))
       throw new TypeError(`Method ${JSON.stringify(name)} already exists; wrap it with server.around()`);
     const feature = customFeature((call) => handler(call.params, call.ctx));

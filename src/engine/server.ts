@@ -66,6 +66,7 @@ import type {
   Sealer,
   Visibility,
 } from './ports.ts';
+import { requireFunctionArgument, requirePack } from './server-arguments.ts';
 import { checkServerOptions, type ServerOptions } from './server-options.ts';
 import { ServerState } from './server-state.ts';
 import { stateOptions } from './state-options.ts';
@@ -156,7 +157,8 @@ export class Server implements SessionHost {
 
   /** Registers a skill (Agent Skills). Its files are resources, registered with `resource` or by the pack `skills`. */
   skill(definition: SkillDefinition): Registration {
-    return this.#registered('skill', definition.uri, definition, this.#state.catalog.addSkill(definition));
+    const remove = this.#state.catalog.addSkill(definition);
+    return this.#registered('skill', definition.uri, definition, remove);
   }
 
   #registered(kind: RegisteredKind, name: string, definition: object, remove: () => void): Registration {
@@ -178,7 +180,7 @@ export class Server implements SessionHost {
    * this server; restrictions of the other one still apply. Throws if a name or URI is registered already.
    */
   mount(prefix: string, other: Server): Registration {
-    return mountServer(prefix, this.#state, other.#state);
+    return mountServer(prefix, this.#state, other instanceof Server ? other.#state : undefined);
   }
 
   /**
@@ -215,6 +217,7 @@ export class Server implements SessionHost {
 
   /** Adds text to the instructions, as it is when a client asks for them; undefined: none. */
   addInstructions(text: (caller: Caller) => string | undefined): void {
+    requireFunctionArgument('addInstructions', '(caller) => "…"', text);
     this.#state.furtherInstructions.push(text);
   }
 
@@ -252,6 +255,7 @@ export class Server implements SessionHost {
 
   /** Installs a pack. Await it if the pack opens files or connections. */
   use(pack: Pack<Server>): Promise<void> {
+    requirePack(pack);
     this.#packs.push(pack);
     const installed = pack.install(this);
     return isThenable(installed) ? (installed as Promise<void>) : Promise.resolve();

@@ -124,3 +124,55 @@ test('what is optional may be absent', () => {
   server.resourceTemplate('a://{b}', { name: 'b', list: undefined, complete: undefined, read: run });
   server.prompt('p', { args: { city: { complete: undefined } }, get: run });
 });
+
+test.each<[string, Untyped[], string]>([
+  ['use', [], 'server.use needs a pack, an object with a function "install", not nothing: server.use({ name:'],
+  ['use', [{ name: 'x' }], 'server.use needs a pack, an object with a function "install", not an object'],
+  ['use', [run], 'not a function. Call the function that creates the pack; add middleware with server.around'],
+  ['mount', [], 'The first argument of mount must be a string: server.mount("prefix", createServer({ … }))'],
+  ['mount', ['a'], 'The second argument of mount must be a server: server.mount("prefix", createServer({ … }))'],
+  ['mount', ['a', { tool: run }], 'The second argument of mount must be a server'],
+  ['mount', [make(), 'a'], 'The first argument of mount must be a string'],
+  ['around', [], 'server.around needs a function, not nothing: server.around((request, next) => next())'],
+  ['around', [{ before: run }], 'server.around needs a function, not an object'],
+  ['restrict', [], 'server.restrict needs a function, not nothing: server.restrict((kind, key, principal) => true)'],
+  ['restrict', [['admin']], 'server.restrict needs a function, not an array'],
+  ['observe', [], 'server.observe needs an object, not nothing: server.observe({ ended: ({ outcome }) => … })'],
+  ['observe', [run], 'server.observe needs an object, not a function'],
+  ['observe', [{ ended: 'log' }], 'server.observe, ended: must be a function, not a string'],
+  ['observe', [{ recieved: run }], 'server.observe: there is no event "recieved"; use one of received, sent, started'],
+  ['method', [], 'server.method needs a name, a non-empty string, as its first argument, not nothing'],
+  [
+    'method',
+    ['a/b'],
+    'server.method needs a function as its second argument, not nothing: server.method("name", (params',
+  ],
+  ['addInstructions', ['Be kind.'], 'server.addInstructions needs a function, not a string: server.addInstructions('],
+  ['resourceTemplate', [], 'A resource template needs a URI template, a string: server.resourceTemplate('],
+  ['skill', [], 'A skill needs a definition, an object: server.skill({ uri: "skill://name/SKILL.md", … })'],
+])('server.%s with wrong arguments %#', (method, args, message) => {
+  expect(() => make()[method](...args)).toThrow(message);
+});
+
+test('a pack that is rejected is not closed with the server', async () => {
+  const server = make();
+  expect(() => server.use({ name: 'half', close: () => expect.unreachable() })).toThrow('needs a pack');
+  await server.close();
+});
+
+test('an observer may be of a class with other members, and leave all events out', async () => {
+  class Recorder {
+    seen = 0;
+    other = run;
+    ended = (): void => void this.seen++;
+    reset(): void {}
+  }
+  const recorder = new Recorder();
+  const server = make();
+  server.observe(recorder);
+  server.observe({});
+  server.observe({ ended: undefined, label: 'x' });
+  const client = await TestClient.open(server as Server, '2025-11-25');
+  await client.request('ping');
+  expect(recorder.seen).toBeGreaterThan(0);
+});

@@ -4,6 +4,7 @@
 
 import type { Call, Feature } from '../contract.ts';
 import type { Middleware, RequestCheck, RequestInfo } from '../ports.ts';
+import { requireFunctionArgument } from '../server-arguments.ts';
 
 type Next = () => unknown;
 
@@ -17,6 +18,7 @@ export class MiddlewareChain {
 
   /** Adds middleware inside all that was added before. */
   add(middleware: Middleware): void {
+    requireFunctionArgument('around', '(request, next) => next()', middleware);
     this.#all.push(middleware);
   }
 

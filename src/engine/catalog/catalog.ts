@@ -11,6 +11,7 @@ import type {
   ToolDefinition,
 } from '../definitions.ts';
 import type { RestrictedKind, Visibility } from '../ports.ts';
+import { requireFunctionArgument } from '../server-arguments.ts';
 import {
   type CatalogEntry,
   type CatalogKind,
@@ -115,6 +116,7 @@ export class Catalog {
 
   /** Adds a restriction to everything that is registered now or later. */
   restrict(visibility: Visibility): void {
+    requireFunctionArgument('restrict', '(kind, key, principal) => true', visibility);
     this.#restrictions = [...this.#restrictions, visibility];
     this.#hides = true;
     this.#version++;

@@ -5,8 +5,15 @@ import type { ServerState } from '../server-state.ts';
 import { mountCatalog } from './mount.ts';
 import { warnOfToolName } from './registration-warnings.ts';
 
-/** Mounts `inner` on `outer`. Throws, with nothing mounted, if that is not possible. */
-export function mountServer(prefix: string, outer: ServerState, inner: ServerState): Registration {
+/** Mounts `inner` on `outer`. Throws, with nothing mounted, if that is not possible. `inner` is undefined for what is no server. */
+export function mountServer(prefix: string, outer: ServerState, inner: ServerState | undefined): Registration {
+  if (typeof prefix !== 'string' || inner === undefined) {
+    const wrong =
+      typeof prefix === 'string'
+        ? 'The second argument of mount must be a server'
+        : 'The first argument of mount must be a string';
+    throw new TypeError(`${wrong}: server.mount("prefix", createServer({ … }))`);
+  }
   if (!/^[A-Za-z0-9_.-]+$/.test(prefix)) {
     throw new TypeError(`A prefix needs one or more of A-Z a-z 0-9 _ - ., not ${JSON.stringify(prefix)}`);
   }

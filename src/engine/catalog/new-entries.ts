@@ -115,7 +115,11 @@ export function promptEntry(name: string, definition: PromptDefinition): PromptE
   return { key: name, visible, definition, describe: () => item };
 }
 
-export function skillEntry({ visible, listed, ...rest }: SkillDefinition): SkillEntry {
+export function skillEntry(definition: SkillDefinition): SkillEntry {
+  if (typeof definition !== 'object' || definition === null) {
+    throw new TypeError('A skill needs a definition, an object: server.skill({ uri: "skill://name/SKILL.md", … })');
+  }
+  const { visible, listed, ...rest } = definition;
   const skill = rest as Skill;
   const problem = skillProblem(skill);
   if (problem !== undefined) throw new TypeError(`Skill ${JSON.stringify(skill.uri)}: ${problem}`);

@@ -42,6 +42,11 @@ export class UriTemplate {
 
   /** Throws a TypeError that says how to fix a template that is malformed or cannot be matched. */
   constructor(template: string) {
+    if (typeof template !== 'string') {
+      throw new TypeError(
+        'A resource template needs a URI template, a string: server.resourceTemplate("a://{id}", { … })',
+      );
+    }
     this.template = template;
     this.#parts = parseTemplate(template);
     this.names = this.#parts.flatMap((part) => (typeof part === 'string' ? [] : part.names.map((each) => each.name)));
