@@ -53,6 +53,12 @@ export interface ToolDefinition<I extends SchemaInput = SchemaInput, O extends S
   readonly input?: I;
   /** The schema of the structured result. It is published, and the value that `run` returns is validated against it. */
   readonly output?: O;
+  /**
+   * The text beside structured content, if `run` returned none. Some clients give both to their model. `always` (default):
+   * the JSON of the value. `short`: that JSON up to 250 characters, otherwise one line about what the value contains.
+   * `never`: none. Failures, and clients of revisions without structured content, always get the whole text.
+   */
+  readonly textCopy?: 'always' | 'short' | 'never';
   /** Hints for clients, such as `readOnlyHint`. They do not control access. */
   readonly annotations?: ToolAnnotations;
   /** Capabilities the client must have; checked before the handler runs. */

@@ -13,6 +13,9 @@ export const metaKeys = {
   relatedTask: 'io.modelcontextprotocol/related-task',
 } as const;
 
+/** On a text block that is only a summary of `structuredContent`: it does not replace it where a revision has only text. */
+export const summaryKey = 'mooring/summary';
+
 /** What reserved keys start with. They say something about one connection, so that they are not passed on to another. */
 export const reservedPrefix = 'io.modelcontextprotocol/';
 

@@ -162,6 +162,13 @@ export function wrongOptions(server: Server, definition: ToolDefinition): void {
     timeoutMs: '5s',
     run: ({ city }) => city,
   });
+  server.tool('misspelled-text-copy', {
+    input,
+    // @ts-expect-error: `always`, `short` or `never`
+    textCopy: 'none',
+    run: ({ city }) => city,
+  });
+  server.tool('text-copy', { input, output, textCopy: 'short', run: ({ city }) => ({ celsius: city.length }) });
   server.tool('no-schema', {
     // @ts-expect-error: a class is no schema
     output: String,

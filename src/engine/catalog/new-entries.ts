@@ -28,6 +28,7 @@ export function toolEntry(name: string, definition: ToolDefinition, hasResource:
   requireOptionalFunctions(where, definition, ['visible', 'explain']);
   requireAbilities(where, definition.needs);
   requireTimeout(where, definition.timeoutMs);
+  requireTextCopy(where, definition.textCopy);
   const given = definition.input === undefined ? noArguments : definition.input;
   const input = compileSchema(given as SchemaInput, {
     direction: 'input',
@@ -148,6 +149,11 @@ function requireTimeout(where: string, timeoutMs: unknown): void {
   throw new TypeError(
     `${where}, timeoutMs: must be a number of milliseconds, or 0 for no limit, not ${JSON.stringify(timeoutMs)}`,
   );
+}
+
+function requireTextCopy(where: string, textCopy: unknown): void {
+  if (textCopy === undefined || textCopy === 'always' || textCopy === 'short' || textCopy === 'never') return;
+  throw new TypeError(`${where}, textCopy: must be "always", "short" or "never", not ${JSON.stringify(textCopy)}`);
 }
 
 function requireAbilities(where: string, needs: readonly Ability[] | undefined): void {

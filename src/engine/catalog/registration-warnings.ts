@@ -39,6 +39,7 @@ const known = {
     ...{
       input: 0,
       output: 0,
+      textCopy: 0,
       annotations: 0,
       needs: 0,
       timeoutMs: 0,

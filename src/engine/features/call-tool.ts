@@ -125,7 +125,8 @@ function settle(call: Call, entry: ToolEntry, args: unknown, returned: unknown):
       (error: unknown) => toFailureResult(call, error),
     );
   }
-  const result = toToolResult(returned, entry.output !== undefined, call.codec.rules.jsonIndent);
+  const { textCopy } = entry.definition;
+  const result = toToolResult(returned, entry.output !== undefined, call.codec.rules.jsonIndent, textCopy);
   if (entry.output === undefined || result.isError === true) return result;
   const check = (validation: Validation): ToolResult => {
     if (validation.ok) return result;

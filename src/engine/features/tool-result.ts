@@ -2,6 +2,10 @@
 
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Content, ToolResult } from '../../protocol/model.ts';
+import type { ToolDefinition } from '../definitions.ts';
+import { shortCopy } from './short-copy.ts';
+
+type TextCopy = ToolDefinition['textCopy'];
 
 const blockShapes: Readonly<Record<string, readonly string[]>> = {
   text: ['text'],
@@ -32,8 +36,13 @@ function isToolResult(value: unknown): value is ToolResult {
  * Converts a returned value. With an output schema, a string or content block is a value like any other; only a whole
  * result is used as such.
  */
-export function toToolResult(returned: unknown, hasOutput: boolean, indent: number): ToolResult {
-  if (isToolResult(returned)) return completed(returned, indent);
+export function toToolResult(
+  returned: unknown,
+  hasOutput: boolean,
+  indent: number,
+  textCopy: TextCopy = 'always',
+): ToolResult {
+  if (isToolResult(returned)) return completed(returned, indent, textCopy);
   if (!hasOutput) {
     if (typeof returned === 'string') return { content: [{ type: 'text', text: returned }] };
     if (returned === undefined) return { content: [] };
@@ -41,19 +50,34 @@ export function toToolResult(returned: unknown, hasOutput: boolean, indent: numb
     if (Array.isArray(returned) && returned.length > 0 && isContentList(returned)) return { content: returned };
   }
   const value = returned === undefined ? null : returned;
+  if (textCopy !== 'always') return { content: copyOf(value, indent, textCopy), structuredContent: value };
   return { content: [{ type: 'text', text: toJson(value, indent) }], structuredContent: value };
 }
 
-/** Structured content always has a text copy, for clients that only read text. */
-function completed(result: ToolResult, indent: number): ToolResult {
+/** Structured content has a text copy, for clients that only read text. That of a failure is always whole. */
+function completed(result: ToolResult, indent: number, textCopy: TextCopy): ToolResult {
   if (result.structuredContent === undefined) return result;
   if (result.content.some((each) => each.type === 'text')) return result;
-  const copy: Content = { type: 'text', text: toJson(result.structuredContent, indent) };
-  return { ...result, content: [copy, ...result.content] };
+  const copy = copyOf(result.structuredContent, indent, result.isError === true ? 'always' : textCopy);
+  return { ...result, content: [...copy, ...result.content] };
+}
+
+/** Where a revision has no structured content, its codec adds what is missing here. */
+function copyOf(value: unknown, indent: number, textCopy: TextCopy): Content[] {
+  if (textCopy === 'never') return isJson(value) ? [] : throwNoJson(value);
+  if (textCopy === 'short') return [shortCopy(value, toJson(value, 0))];
+  return [{ type: 'text', text: toJson(value, indent) }];
+}
+
+function isJson(value: unknown): boolean {
+  return typeof value !== 'function' && typeof value !== 'symbol';
 }
 
 function toJson(value: unknown, indent: number): string {
   const text = JSON.stringify(value, undefined, indent);
-  if (text === undefined) throw new TypeError(`The tool returned a ${typeof value}, which JSON cannot represent`);
-  return text;
+  return text === undefined ? throwNoJson(value) : text;
+}
+
+function throwNoJson(value: unknown): never {
+  throw new TypeError(`The tool returned a ${typeof value}, which JSON cannot represent`);
 }

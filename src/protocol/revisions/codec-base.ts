@@ -4,7 +4,7 @@
 import type { Ability } from '../abilities.ts';
 import { type ErrorKind, errorRows, type WireError } from '../errors.ts';
 import { isObject, notificationText } from '../json-rpc.ts';
-import { metaKeys } from '../meta.ts';
+import { metaKeys, summaryKey } from '../meta.ts';
 import type { CacheHint, Content, JsonObject, Meta, RequestId, ToolResult } from '../model.ts';
 import type { ResolvedRules } from '../rules.ts';
 import type { ChangeNotification, Codec, ListItemTypes } from './codec.ts';
@@ -79,7 +79,7 @@ export function createCodec(dialect: Dialect, rules: ResolvedRules, envelope: En
     // Rules that change how results are encoded apply to those of other servers, too.
     passOn: flat || rules.explicitIsErrorFalse ? () => undefined : envelope.passOn,
     toolResult(result, outputSchema) {
-      let fields = `"content":${contentText(shownContent(result, dialect), dialect, flat)}`;
+      let fields = `"content":${contentText(shownContent(result, dialect, rules.jsonIndent), dialect, flat)}`;
       if (result.structuredContent !== undefined) fields += structuredText(result, outputSchema, dialect);
       fields += result.isError === true ? ',"isError":true' : success;
       return close(fields, result._meta, undefined);
@@ -157,10 +157,20 @@ function knows(ability: Ability, dialect: Dialect): boolean {
   return ability !== 'sampling.tools' || dialect.samplingTools;
 }
 
-/** The content; for a revision without structured results their JSON, if there is nothing else. */
-function shownContent({ content, structuredContent }: ToolResult, dialect: Dialect): readonly Content[] {
-  if (structuredContent === undefined || content.length > 0 || dialect.structured !== 'none') return content;
-  return [{ type: 'text', text: JSON.stringify(structuredContent) ?? 'null' }];
+/** The content; for a revision without structured results with their JSON, if there is no text, or only a summary. */
+function shownContent(
+  { content, structuredContent }: ToolResult,
+  dialect: Dialect,
+  indent: number,
+): readonly Content[] {
+  if (structuredContent === undefined || dialect.structured !== 'none') return content;
+  if (content.some((each) => each.type === 'text' && !isSummary(each))) return content;
+  const text = JSON.stringify(structuredContent, undefined, indent) ?? 'null';
+  return [{ type: 'text', text }, ...content.filter((each) => !isSummary(each))];
+}
+
+function isSummary({ _meta }: Content): boolean {
+  return isObject(_meta) && _meta[summaryKey] === true;
 }
 
 function structuredText(result: ToolResult, outputSchema: JsonObject | undefined, dialect: Dialect): string {

@@ -199,7 +199,7 @@ export function externalOutcome(
   entry: ToolEntry | undefined,
 ): TaskOutcome {
   if (state.status === 'failed') return failure(state.message);
-  const result = toToolResult(state.result, entry?.output !== undefined, 0);
+  const result = toToolResult(state.result, entry?.output !== undefined, 0, entry?.definition.textCopy);
   return { type: 'result', result: JSON.parse(JSON.stringify(result)) as Json, isError: result.isError === true };
 }
 
