@@ -10,10 +10,16 @@ export function showContent(blocks: readonly Content[], out: Output, files: Save
   for (const block of blocks) out.write(ended(blockText(block, out, files)));
 }
 
-/** Prints a tool's result: its content blocks, or its structured content if there are none. */
+/** Prints a tool's result: its content blocks, and its structured content if they have no text of it, or only a summary. */
 function showToolResult({ content, structuredContent }: ToolResult, out: Output, files: SavedFiles): void {
-  showContent(content, out, files);
-  if (content.length === 0 && structuredContent !== undefined) out.json(structuredContent);
+  const shown = structuredContent === undefined ? content : content.filter((each) => !isSummary(each));
+  showContent(shown, out, files);
+  if (structuredContent !== undefined && !shown.some(({ type }) => type === 'text')) out.json(structuredContent);
+}
+
+/** As tools with `textCopy: 'short'` send it. */
+function isSummary({ _meta }: Content): boolean {
+  return _meta?.['mooring/summary'] === true;
 }
 
 /** Prints a tool's result, or its JSON, and returns the exit code. */
