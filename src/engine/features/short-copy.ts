@@ -34,7 +34,7 @@ function summarize(value: unknown): string {
   return listUpTo('', texts) ?? `object with ${members.length} members`;
 }
 
-/** As many of the texts as there is room for, and how many are missing; undefined if that are all. */
+/** As many of the texts as there is room for, and how many are missing; undefined if there is no room for any. */
 function listUpTo(start: string, texts: readonly (string | undefined)[]): string | undefined {
   const room = maxShortCopy - opening.length - start.length - `, and ${texts.length} more`.length;
   const shown: string[] = [];
