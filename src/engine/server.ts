@@ -16,7 +16,7 @@ import type {
   SessionState,
 } from '../protocol/exchange.ts';
 import { methods } from '../protocol/methods.ts';
-import type { CacheHint, JsonObject } from '../protocol/model.ts';
+import type { CacheHint, Implementation, JsonObject } from '../protocol/model.ts';
 import type { Monitor } from '../protocol/monitor.ts';
 import type { Sealing } from '../protocol/seal-key.ts';
 import type { SchemaInput } from '../schema/index.ts';
@@ -115,6 +115,9 @@ export class Server implements SessionHost {
   }
   get version(): string {
     return this.#state.identity.version;
+  }
+  get identity(): Implementation {
+    return this.#state.identity;
   }
   get logger(): Logger | undefined {
     return this.#state.logger;

@@ -254,6 +254,10 @@ export interface SessionHost extends Host {
   readonly name: string;
   /** The version that clients see. */
   readonly version: string;
+  /** Everything that clients see of who it is. */
+  readonly identity: Implementation;
+  /** Every revision that it supports, oldest first. */
+  readonly revisions: readonly string[];
   /** Where it reports to its operator; undefined: nowhere. */
   readonly logger: Logger | undefined;
   /** Limits of messages, with all defaults. */

@@ -47,7 +47,7 @@ export function toNodeHandler(host: SessionHost, options: EndpointOptions = {}):
     handler().then(
       (loaded) => loaded(request, response),
       (error: unknown) => {
-        options.logger?.error('a request could not be served', { error });
+        (options.logger ?? host.logger)?.error('a request could not be served', { error });
         response.writeHead(500, { 'Content-Length': 0 }).end();
       },
     );

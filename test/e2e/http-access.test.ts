@@ -425,8 +425,8 @@ describe('options that are invalid', () => {
     expect(() => toNodeHandler(server, mistyped)).toThrow(
       new TypeError(
         'Unknown option allowedHost of toNodeHandler; use one of path, publicUrl, allowedHosts, allowedOrigins, optionNames, ' +
-          'authenticate, limits, sessions, sealer, store, eventLog, sharedEventLog, sse, healthPath, metricsPath, monitors, ' +
-          'compat, routes, hosts, mounts, logger',
+          'authenticate, limits, sessions, sealer, store, eventLog, sharedEventLog, sse, healthPath, metricsPath, serverCard, ' +
+          'monitors, compat, routes, hosts, mounts, logger',
       ),
     );
     expect(() => toFetch(server, mistyped)).toThrow('Unknown option allowedHost of toFetch; use one of path, ');

@@ -113,6 +113,11 @@ export interface ListeningAddress {
   readonly scheme: 'http' | 'https';
 }
 
+/** The URL of a path of a server that listens there. */
+export function listeningUrl({ host, port, scheme }: ListeningAddress, path: string): string {
+  return `${scheme}://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}${path}`;
+}
+
 const defaultPorts = { http: '80', https: '443' } as const;
 
 /** The allowed values of `Host` for a server bound to `host`: loopback names with its port, and what was configured. */

@@ -9,7 +9,14 @@ import type { EventLog, Sealer } from '../../protocol/ports.ts';
 import { type AccessDenial, explainDenial, type HostOriginCheck } from './access.ts';
 import { EndpointState } from './endpoint-state.ts';
 import type { HeaderList, HttpExchange, HttpRequest, Route } from './exchange.ts';
-import { extraRoute, healthRoutes, metricsRoute, mountedRoutes } from './extra-routes.ts';
+import {
+  type DocumentRoutes,
+  documentRoute,
+  extraRoute,
+  healthRoutes,
+  metricsRoute,
+  mountedRoutes,
+} from './extra-routes.ts';
 import { LegacySse } from './legacy-sse.ts';
 import { type HttpLimits, resolveHttpLimits } from './limits.ts';
 import { McpRoute } from './mcp-route.ts';
@@ -60,7 +67,13 @@ export class Endpoint {
   #requests = 0;
   readonly #traced: boolean;
 
-  constructor(host: SessionHost, options: EndpointOptions, access: HostOriginCheck, sealerOf: SealerOf) {
+  constructor(
+    host: SessionHost,
+    options: EndpointOptions,
+    access: HostOriginCheck,
+    sealerOf: SealerOf,
+    documents: DocumentRoutes = new Map(),
+  ) {
     this.host = host;
     this.options = options;
     this.limits = resolveHttpLimits(options.limits);
@@ -84,6 +97,9 @@ export class Endpoint {
     this.#mounted = mountedRoutes(mounts);
     for (const mount of mounts) this.onDrain(async () => mount.close?.());
     this.#addLegacyRoutes();
+    // A route of the user takes precedence: a domain has one catalog, which may list more than this server.
+    for (const [at, serve] of documents)
+      if (!this.#routes.has(at)) this.addRoute(at, documentRoute(serve, this.errors));
     if (healthPath !== false) this.#addHealthRoutes(healthPath);
     this.#traced = this.metrics !== undefined || this.logger.enabled('debug');
   }
@@ -210,8 +226,10 @@ export class Endpoint {
     }
     if (route?.hosts?.has(exchange.get('host')?.toLowerCase() ?? '') === true) return serve?.(exchange);
     const denial = this.#access.check(exchange);
-    if (denial !== undefined) return this.#reject(exchange, this.#denyAccess(exchange, denial));
-    const cors = this.#access.corsHeaders(exchange);
+    if (denial !== undefined && !(denial === 'origin' && route?.anyOrigin === true)) {
+      return this.#reject(exchange, this.#denyAccess(exchange, denial));
+    }
+    const cors = route?.anyOrigin === true ? undefined : this.#access.corsHeaders(exchange);
     if (cors !== undefined) exchange.extraHeaders = [...(exchange.extraHeaders ?? []), ...cors];
     if (route === undefined) return this.errors.notFound(exchange);
     if (serve === undefined) return this.#preflight(exchange, route);

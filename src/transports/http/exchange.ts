@@ -74,6 +74,8 @@ export interface Route {
   readonly allow: string;
   /** Served without authentication. */
   readonly public?: boolean;
+  /** Pages of every origin may read it; it sends the headers of CORS itself. */
+  readonly anyOrigin?: boolean;
   /** Served until the server has closed: what probes request. */
   readonly whileClosing?: boolean;
   /** Names of the server under which only this is served: no other check of Host and Origin applies to them. */

@@ -1,4 +1,4 @@
-// Routes beside the endpoint: health for probes, metrics for Prometheus, and the routes a user adds.
+// Routes beside the endpoint: health for probes, metrics for Prometheus, public documents, and the routes a user adds.
 
 import type { Monitor } from '../../protocol/monitor.ts';
 import type { HttpExchange, HttpRequest, Route } from './exchange.ts';
@@ -61,6 +61,20 @@ export function metricsRoute(metrics: HttpMetrics, errors: ErrorResponses, share
     methods: { GET: (exchange) => errors.catchRejection(exchange, serve(exchange)) },
     allow: 'GET',
     whileClosing: true,
+  };
+}
+
+/** Serves GET, HEAD and OPTIONS of public documents, by path. */
+export type DocumentRoutes = ReadonlyMap<string, (exchange: HttpExchange) => Promise<void>>;
+
+/** A document that everyone may read, from web pages too. */
+export function documentRoute(serve: (exchange: HttpExchange) => Promise<void>, errors: ErrorResponses): Route {
+  const respond = (exchange: HttpExchange): void => errors.catchRejection(exchange, serve(exchange));
+  return {
+    methods: { GET: respond, HEAD: respond, OPTIONS: respond },
+    allow: 'GET, HEAD, OPTIONS',
+    public: true,
+    anyOrigin: true,
   };
 }
 

@@ -19,6 +19,7 @@ const ofEndpoints: Record<keyof EndpointOptions, true> = {
   sse: true,
   healthPath: true,
   metricsPath: true,
+  serverCard: true,
   monitors: true,
   compat: true,
   routes: true,
@@ -46,11 +47,15 @@ export const assertHttpOptions = (
   options: HttpOptions | EndpointOptions,
 ): void => {
   assertKnownOptions(callee, options, callee === 'serveHttp' ? ofServers : ofEndpoints);
-  const { authenticate, path } = options;
+  const { authenticate, path, serverCard = false, publicUrl } = options;
   if (authenticate !== undefined && typeof authenticate !== 'function') {
     throw new TypeError('authenticate: must be a function that identifies the caller; mooring/security has some');
   }
   if (path !== undefined && !/^\//.test(path)) {
     throw new TypeError(`path: must begin with a slash, such as "/mcp"; it is ${JSON.stringify(path)}`);
+  }
+  // The rest of the card is checked where it is loaded.
+  if (callee !== 'serveHttp' && serverCard !== false && publicUrl === undefined) {
+    throw new TypeError('serverCard: needs publicUrl, the address that clients use, such as "https://mcp.example.com"');
   }
 };

@@ -2,6 +2,7 @@
 
 import type { Logger } from '../../common/logger.ts';
 import type { Principal, SessionHost } from '../../protocol/exchange.ts';
+import type { Icon } from '../../protocol/model.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
 import type { EventLog, ExpiringStore, Sealer, SharedEventLog } from '../../protocol/ports.ts';
 import type { HttpExchange, HttpRequest } from './exchange.ts';
@@ -69,12 +70,42 @@ export interface CompatOptions {
   readonly replyPath?: string;
 }
 
-/** What messages call the options that allow access, in a program that has names of its own for them. */
+/** What messages call the options of addresses, in a program that has names of its own for them. */
 export interface OptionNames {
   /** For example `--allow-host`. Default `the option allowedHosts`. */
   readonly allowedHosts?: string;
   /** For example `--allow-origin`. Default `the option allowedOrigins`. */
   readonly allowedOrigins?: string;
+  /** For example `--public-url`. Default `the option publicUrl`. */
+  readonly publicUrl?: string;
+}
+
+/** Where the source code of a server is. */
+export interface SourceRepository {
+  /** Its address, for browsers and `git clone`. */
+  readonly url: string;
+  /** The service that hosts it, such as `github`. */
+  readonly source: string;
+  /** What the service calls it; it stays the same when the repository is renamed. */
+  readonly id?: string;
+  /** The folder of the server in it. */
+  readonly subfolder?: string;
+}
+
+/** What a server card says besides the address. A field that is absent is taken from the options of `createServer`. */
+export interface ServerCardOptions {
+  /** A domain of yours backwards, a slash and a name: `com.example/weather`. Default: the name of the server, if it has this form. */
+  readonly name?: string;
+  /** The name that is shown to people: at most 100 characters. */
+  readonly title?: string;
+  /** What the server does: at most 100 characters. Required here or in `createServer`. */
+  readonly description?: string;
+  /** The address of its website. */
+  readonly websiteUrl?: string;
+  /** Images that may be shown beside its name. */
+  readonly icons?: readonly Icon[];
+  /** Where its source code is. */
+  readonly repository?: SourceRepository;
 }
 
 /** How an endpoint serves requests, whichever server carries them. */
@@ -85,7 +116,7 @@ export interface EndpointOptions {
   readonly allowedHosts?: readonly string[];
   /** Other web origins (`https://app.example`) whose pages may call this server; enables CORS for exactly these. */
   readonly allowedOrigins?: readonly string[];
-  /** Used in the response to a request whose `Host` or `Origin` is not allowed. */
+  /** Used in the response to a request whose `Host` or `Origin` is not allowed, and in errors about the server card. */
   readonly optionNames?: OptionNames;
   /** The public URL of this server, for example behind a proxy: its host and origin are allowed. */
   readonly publicUrl?: string;
@@ -115,6 +146,12 @@ export interface EndpointOptions {
   readonly healthPath?: string | false;
   /** The path of the Prometheus metrics, for example `/metrics`. Default: off. */
   readonly metricsPath?: string;
+  /**
+   * Publishes a server card (SEP-2127, experimental) at `<path>/server-card`, and a catalog that lists it at
+   * `/.well-known/ai-catalog.json`. Everyone can read them, also if the endpoint requires authentication. `true`: everything in it is
+   * taken from the options of `createServer`. Needs `publicUrl`, unless `serveHttp` listens on a loopback address. Default: off.
+   */
+  readonly serverCard?: boolean | ServerCardOptions;
   /** Parts of the server that appear in health and metrics, such as the `monitor` of an audit log. */
   readonly monitors?: readonly Monitor[];
   /** Routes and events for clients of older, unofficial servers. Default: none. */

@@ -4,6 +4,7 @@
 import type { Principal, SessionHost } from '../../../protocol/exchange.ts';
 import { HostOriginCheck, rulesFrom } from '../access.ts';
 import { Endpoint } from '../endpoint.ts';
+import { loadServerCard } from '../load-server-card.ts';
 import type { EndpointOptions } from '../options.ts';
 import { FetchExchange } from './exchange.ts';
 
@@ -22,10 +23,11 @@ export interface FetchHandler {
   revoke(match: (principal: Principal) => boolean): Promise<void>;
 }
 
-export function createFetchHandler(host: SessionHost, options: EndpointOptions): FetchHandler {
+export async function createFetchHandler(host: SessionHost, options: EndpointOptions): Promise<FetchHandler> {
   // Only the runtime knows where it listens: without configuration every Host is allowed, and no Origin.
   const access = new HostOriginCheck(rulesFrom(options));
-  const endpoint = new Endpoint(host, options, access, (each) => each.sealer);
+  const documents = (await loadServerCard(options))?.(host, options);
+  const endpoint = new Endpoint(host, options, access, (each) => each.sealer, documents);
   // Some runtimes end the timers of a request together with it: no request may wait for one of another.
   endpoint.state.turns.disable();
   const handle = (request: Request, info: FetchInfo = {}): Promise<Response> => {

@@ -170,8 +170,8 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   #respond(status: number, headers: HeaderList, body: string | Uint8Array | undefined): void {
     const response = this.#response;
     const all = this.extraHeaders === undefined ? headers.slice() : [...headers, ...this.extraHeaders];
-    // A response without content must not have a length.
-    if (status !== 204)
+    // A response without content must not have a length, and that of 304 would be the length of the document.
+    if (status !== 204 && status !== 304)
       (all as string[]).push('Content-Length', String(body === undefined ? 0 : Buffer.byteLength(body)));
     const isBodyLeft = !this.incoming.complete && this.#hasBody;
     // The next request on this connection would find a closed server, or the rest of this body.

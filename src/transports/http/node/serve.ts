@@ -3,11 +3,13 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Principal, SessionHost } from '../../../protocol/exchange.ts';
-import { HostOriginCheck, hostsOf, isLoopback, originsOf } from '../access.ts';
+import { HostOriginCheck, hostsOf, isLoopback, type ListeningAddress, listeningUrl, originsOf } from '../access.ts';
 import { assertAccessOptions } from '../access-options.ts';
 import { Endpoint } from '../endpoint.ts';
+import type { DocumentRoutes } from '../extra-routes.ts';
 import { assertHttpOptions } from '../known-options.ts';
 import { resolveHttpLimits } from '../limits.ts';
+import { loadServerCard } from '../load-server-card.ts';
 import type { HttpOptions, TlsOptions } from '../options.ts';
 import { NodeExchange } from './exchange.ts';
 import { ignoreUpgrade } from './ignored-upgrade.ts';
@@ -62,10 +64,17 @@ export async function serveHttp(
   assertSafeBinding(address, options);
   assertAccessOptions(options);
   const limits = resolveHttpLimits(options.limits);
-  const [{ server, setTls }] = await Promise.all([createNodeServer(limits, options.tls), host.prepare?.()]);
+  const [{ server, setTls }, cardRoutes] = await Promise.all([
+    createNodeServer(limits, options.tls),
+    loadServerCard(options),
+    host.prepare?.(),
+  ]);
   const connections = new OpenConnections(server, limits);
   const port = await listener.open(server, options.port ?? 8000, address);
-  const endpoint = createOrClose(server, listener, () => createEndpoint(host, options, address, port));
+  const own: ListeningAddress = { host: address, port, scheme: options.tls === undefined ? 'http' : 'https' };
+  const endpoint = createOrClose(server, listener, () =>
+    createEndpoint(host, options, own, cardRoutes?.(host, options, own)),
+  );
   const pipeline = new Pipeline(endpoint.state.buffered, limits.maxBufferedBytesPerConnection);
   attach(server, endpoint, pipeline);
   // Accepting can fail when the process has no free descriptors; open connections must not be affected.
@@ -78,9 +87,8 @@ export async function serveHttp(
   const close = (how: CloseOptions = {}): Promise<void> =>
     (closing ??= shutDown({ server, endpoint, connections, listener, options }, how));
   if (options.ownProcess === true) ownProcess(host, () => close(), endpoint.logger, options.reload);
-  const path = options.path ?? '/mcp';
   return {
-    url: `${options.tls === undefined ? 'http' : 'https'}://${urlHost(address)}:${port}${path}`,
+    url: listeningUrl(own, options.path ?? '/mcp'),
     host: address,
     port,
     close,
@@ -109,15 +117,19 @@ function createOrClose(server: Server, listener: Listener, create: () => Endpoin
   }
 }
 
-function createEndpoint(host: SessionHost, options: HttpOptions, address: string, port: number): Endpoint {
+function createEndpoint(
+  host: SessionHost,
+  options: HttpOptions,
+  own: ListeningAddress,
+  documents: DocumentRoutes | undefined,
+): Endpoint {
   const publicUrl = options.publicUrl === undefined ? undefined : new URL(options.publicUrl);
-  const own = { host: address, port, scheme: options.tls === undefined ? 'http' : 'https' } as const;
   const access = new HostOriginCheck({
     hosts: hostsOf(own, options.allowedHosts, publicUrl?.host),
     ownOrigins: new Set([...originsOf(own), ...(publicUrl === undefined ? [] : [publicUrl.origin])]),
     corsOrigins: new Set(options.allowedOrigins),
   });
-  return new Endpoint(host, options, access, nodeSealerOf);
+  return new Endpoint(host, options, access, nodeSealerOf, documents);
 }
 
 function attach(server: Server, endpoint: Endpoint, pipeline: Pipeline): void {
@@ -185,8 +197,4 @@ async function shutDown(
   const timer = setTimeout(() => server.closeAllConnections(), 1_000);
   await Promise.all([closed, connections.none()]);
   clearTimeout(timer);
-}
-
-function urlHost(address: string): string {
-  return address.includes(':') ? `[${address}]` : address;
 }

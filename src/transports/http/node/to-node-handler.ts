@@ -6,6 +6,7 @@ import type { Principal, SessionHost } from '../../../protocol/exchange.ts';
 import { type AccessDenial, HostOriginCheck, isLoopback, rulesFrom } from '../access.ts';
 import { Endpoint } from '../endpoint.ts';
 import type { BodyError, HttpRequest } from '../exchange.ts';
+import { loadServerCard } from '../load-server-card.ts';
 import type { EndpointOptions } from '../options.ts';
 import { NodeExchange, type NodeServerState } from './exchange.ts';
 import { nodeSealerOf } from './sealer-of.ts';
@@ -27,10 +28,11 @@ export interface NodeHandler {
   revoke(match: (principal: Principal) => boolean): Promise<void>;
 }
 
-export function createNodeHandler(host: SessionHost, options: EndpointOptions): NodeHandler {
+export async function createNodeHandler(host: SessionHost, options: EndpointOptions): Promise<NodeHandler> {
   const rules = rulesFrom(options);
   const access = rules.hosts === undefined ? new LoopbackHostCheck(rules) : new HostOriginCheck(rules);
-  const endpoint = new Endpoint(host, options, access, nodeSealerOf);
+  const documents = (await loadServerCard(options))?.(host, options);
+  const endpoint = new Endpoint(host, options, access, nodeSealerOf, documents);
   const handle = (request: EmbeddedRequest, response: ServerResponse): void =>
     endpoint.handle(new EmbeddedExchange(request, response, endpoint));
   return Object.assign(handle, {

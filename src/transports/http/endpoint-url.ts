@@ -1,0 +1,7 @@
+// The URL of an endpoint as clients see it. It comes from options only: the header `Host` of a request can be forged.
+
+/** The URL of the endpoint at `path` of a server with this public URL, which may be that of the endpoint already. */
+export function endpointUrl(publicUrl: string, path: string): string {
+  const url = new URL(publicUrl);
+  return url.pathname === '/' ? new URL(path, url).href : url.href;
+}
