@@ -1,5 +1,6 @@
 // mooring serve: transports, addresses, authentication, policies, audit, plugins, and failures at start-up.
 
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -93,6 +94,40 @@ test('OAuth tokens for an address that clients cannot use are rejected at start-
   const { code, stderr } = await home.run(['serve', 'everything', ...flags]);
   expect(code).toBe(2);
   expect(stderr).toContain('clients cannot use 0.0.0.0. Set the address with --public-url');
+});
+
+test('--server-card publishes a card that everyone can read, with the settings of the file', async () => {
+  const repository = { url: 'https://git.example/notes', source: 'gitea' };
+  const http = { serverCard: { title: 'Notes', websiteUrl: 'https://notes.example', repository } };
+  const file = put('card.json', JSON.stringify({ http }));
+  const flags = ['--server-card', 'com.example/notes', '--server-card-description', 'Notes of our team'];
+  const { url } = await home.serve([
+    'everything',
+    '--config',
+    file,
+    '--token',
+    'x'.repeat(20) + randomUUID(),
+    ...flags,
+  ]);
+  expect((await fetch(url, { method: 'POST' })).status).toBe(401);
+  const response = await fetch(`${url}/server-card`);
+  expect(response.headers.get('content-type')).toBe('application/mcp-server-card+json');
+  expect(await response.json()).toMatchObject({
+    ...http.serverCard,
+    name: 'com.example/notes',
+    description: 'Notes of our team',
+    remotes: [{ type: 'streamable-http', url }],
+  });
+  const catalog = (await (await fetch(new URL('/.well-known/ai-catalog.json', url))).json()) as object;
+  expect(catalog).toMatchObject({ entries: [{ url: `${url}/server-card` }] });
+});
+
+test('a server card with an address that clients cannot use is rejected at start-up', async () => {
+  const card = ['--server-card', 'com.example/notes', '--server-card-description', 'Notes'];
+  const flags = ['--http', '--host', '0.0.0.0', '--port', '0', '--unsafe-no-auth', ...card];
+  const { code, stderr } = await home.run(['serve', 'everything', ...flags]);
+  expect(code).toBe(2);
+  expect(stderr).toContain('Set the one that clients use with --public-url URL');
 });
 
 test('a port that is in use is reported with a short message, and the process ends', async () => {

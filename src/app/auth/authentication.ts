@@ -14,6 +14,7 @@ import {
   readTokenFile,
   type TokenEntry,
 } from '../../security/auth/index.ts';
+import { endpointUrl } from '../../transports/http/endpoint-url.ts';
 import type { AuthSettings, HttpSettings, OAuthSettings } from '../settings/settings.ts';
 import { UsageError } from '../usage-error.ts';
 import { readLiteralTokens } from './literal-tokens.ts';
@@ -96,10 +97,7 @@ function oauthOf(
 
 /** The public address of this server: the audience of tokens. */
 function resourceOf({ publicUrl, host, port, path }: HttpSettings): string {
-  if (publicUrl !== undefined) {
-    const url = new URL(publicUrl);
-    return url.pathname === '/' ? new URL(path, url).href : url.href;
-  }
+  if (publicUrl !== undefined) return endpointUrl(publicUrl, path);
   if (host === '0.0.0.0' || host === '::') {
     throw new UsageError(
       `OAuth tokens are issued for the address of the server, and clients cannot use ${host}. Set the address with --public-url`,

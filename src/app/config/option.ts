@@ -26,7 +26,7 @@ export interface Option {
   /** Allowed values. */
   readonly oneOf?: readonly string[];
   /** What each value must be; addresses.ts checks it. */
-  readonly format?: 'public-url' | 'url' | 'host' | 'origin';
+  readonly format?: 'public-url' | 'url' | 'host' | 'origin' | 'server-card';
   /** Never printed. */
   readonly secret?: boolean;
   readonly default?: unknown;

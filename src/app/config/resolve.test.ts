@@ -58,6 +58,16 @@ test.each([
   [{ flags: { 'allow-origin': ['https://a', 'b'] } }, '--allow-origin: "b" is not an origin; write only scheme,'],
   [{ flags: { 'allow-host': ['http://x'] } }, '--allow-host: "http://x" is not a host name; write only the name'],
   [{ flags: { 'auth-issuer': ['nope'] } }, '--auth-issuer: "nope" is not a URL; write it with its scheme'],
+  [
+    { flags: { 'server-card': ['notes'] } },
+    '--server-card: "notes" is not a reverse-DNS name; write a domain of yours',
+  ],
+  [{ flags: { 'server-card': ['com.example/notes'] } }, 'Add --server-card-description TEXT'],
+  [{ flags: { 'server-card-description': ['x'] } }, '--server-card-description has no effect without a name. Set'],
+  [
+    { flags: { 'server-card': ['com.example/notes'], 'server-card-description': ['x'.repeat(101)] } },
+    '--server-card-description: must have 1 to 100 characters, and has 101',
+  ],
   [{ flags: { root: [''] } }, '--root must not be empty'],
   [{ env: { MOORING_HTTP: 'perhaps' } }, 'MOORING_HTTP must be true or false, not "perhaps"'],
   [{ configFile: '/nowhere/x.json' }, '--config: the file /nowhere/x.json does not exist'],

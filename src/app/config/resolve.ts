@@ -11,6 +11,7 @@ import type {
   OAuthSettings,
   PluginSettings,
   RedisSettings,
+  ServerCardSettings,
   Settings,
   TlsSettings,
 } from '../settings/settings.ts';
@@ -209,6 +210,7 @@ function toSettings(values: SettingValues): Settings {
       workers: get('http.workers'),
       drainDelayMs: get('http.drainDelayMs'),
       metricsPath: pathOf(values, 'http.metricsPath', '/metrics'),
+      serverCard: serverCardOf(values),
       tls: tlsOf(values),
       unsafeNoAuth: get('http.unsafeNoAuth'),
       key: get('http.key'),
@@ -226,6 +228,20 @@ function toSettings(values: SettingValues): Settings {
             sandboxOrigin: get('console.sandboxOrigin'),
           }
         : undefined,
+  };
+}
+
+/** Whether they are complete was checked before. */
+function serverCardOf(values: SettingValues): ServerCardSettings | undefined {
+  const get = <T>(key: string): T => values.get(`http.serverCard.${key}`)?.value as T;
+  if (get('name') === undefined) return undefined;
+  const [url, source] = [get<string | undefined>('repository.url'), get<string>('repository.source')];
+  return {
+    name: get('name'),
+    description: get('description'),
+    title: get('title'),
+    websiteUrl: get('websiteUrl'),
+    repository: url === undefined ? undefined : { url, source },
   };
 }
 

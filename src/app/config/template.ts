@@ -41,6 +41,7 @@ export function configTemplate(profile: string): string {
     // "allowedOrigins": ["https://app.example"],
     // "publicUrl": "https://mcp.example.org",
     // "metricsPath": "/metrics",
+    // "serverCard": { "name": "com.example/notes", "description": "Notes of our team" },
     // "tls": { "cert": "cert.pem", "key": "key.pem" },
     // "workers": "auto",
   },

@@ -5,7 +5,7 @@ import type { Console } from '../../console/index.ts';
 import type { StreamLogger } from '../../logging/logger.ts';
 import type { AuditLog } from '../../security/audit/index.ts';
 import { isLoopback } from '../../transports/http/access.ts';
-import type { HttpOptions, HttpServer, MountedRoute } from '../../transports/http.ts';
+import type { HttpOptions, HttpServer, MountedRoute, ServerCardOptions } from '../../transports/http.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { ResolvedSettings } from '../config/resolve.ts';
 import type { GatewayHost } from '../gateway/host-contract.ts';
@@ -52,11 +52,16 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
     ...(await tlsOptions(http)),
     ...hostsOf(ready.gateway, place.path ?? '/mcp'),
     mounts: [...(ready.http?.mounts ?? []), ...(console === undefined ? [] : [console.mount]), ...metadataMounts(run)],
-    optionNames: { allowedHosts: '--allow-host NAME', allowedOrigins: '--allow-origin ORIGIN' },
+    optionNames: {
+      allowedHosts: '--allow-host NAME',
+      allowedOrigins: '--allow-origin ORIGIN',
+      publicUrl: '--public-url URL',
+    },
     logger,
     ...(worker === undefined ? { ownProcess: true, reload } : {}),
   };
   requireAuthentication(options);
+  await checkServerCard(ready.server, options);
   const { serveHttp } = await import('../../transports/http/node/serve.ts');
   const served: HttpServer = await serveHttp(ready.server, options, worker?.listener).catch((cause: unknown) => {
     throw explainListenError(cause, options);
@@ -137,6 +142,8 @@ function chosen({ settings, values }: ResolvedSettings): HttpOptions {
     ...explicit('metricsPath'),
     ...explicit('drainDelayMs'),
     ...(http.unsafeNoAuth ? { allowUnauthenticated: true } : {}),
+    // The transport leaves out fields that are undefined.
+    ...(http.serverCard === undefined ? {} : { serverCard: http.serverCard as ServerCardOptions }),
   };
 }
 
@@ -172,6 +179,18 @@ function requireAuthentication({ host = '127.0.0.1', authenticate, allowUnauthen
       'Set MOORING_TOKEN, --token-file FILE or --auth-issuer URL, or listen on 127.0.0.1 (the default) to serve only ' +
       'this machine.\nBehind a proxy that authenticates clients, use --unsafe-no-auth.',
   );
+}
+
+/** The transport checks this too; here it is a usage error, before the port is opened. */
+async function checkServerCard(server: AssembledServer['server'], options: HttpOptions): Promise<void> {
+  if (options.serverCard === undefined) return;
+  const { createCardDocuments } = await import('../../transports/http/server-card/server-card.ts');
+  const { host = '127.0.0.1', port = 0 } = options;
+  try {
+    createCardDocuments(server, options, { host, port, scheme: 'http' });
+  } catch (error) {
+    throw new UsageError((error as Error).message, { cause: error });
+  }
 }
 
 /** Explains an error of listening, with what to do. */

@@ -1,11 +1,10 @@
 // How to connect clients to a running server: commands and configuration to copy.
 
+import { endpointUrl } from '../../transports/http/endpoint-url.ts';
+
 /** The URL for clients: the public URL, or the listening address with a host that clients can connect to. */
 export function addressForClients(listening: string, publicUrl: string | undefined, path: string): string {
-  if (publicUrl !== undefined) {
-    const url = new URL(publicUrl);
-    return url.pathname === '/' ? new URL(path, url).href : url.href;
-  }
+  if (publicUrl !== undefined) return endpointUrl(publicUrl, path);
   // 0.0.0.0 and :: mean "all addresses"; clients cannot connect to them.
   return listening.replace(/^(https?):\/\/(?:0\.0\.0\.0|\[::\])(?=[:/])/, '$1://127.0.0.1');
 }

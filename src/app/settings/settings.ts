@@ -84,6 +84,15 @@ export interface TlsSettings {
   readonly key: string;
 }
 
+/** What the server card says, besides what the server knows. */
+export interface ServerCardSettings {
+  readonly name: string;
+  readonly description: string;
+  readonly title: string | undefined;
+  readonly websiteUrl: string | undefined;
+  readonly repository: { readonly url: string; readonly source: string } | undefined;
+}
+
 /** How HTTP is served. */
 export interface HttpSettings {
   /** False: stdio. */
@@ -95,6 +104,8 @@ export interface HttpSettings {
   readonly allowedOrigins: readonly string[];
   readonly publicUrl: string | undefined;
   readonly metricsPath: string | undefined;
+  /** Undefined: no card is published. */
+  readonly serverCard?: ServerCardSettings | undefined;
   /** How long requests are still served after SIGTERM, while `/readyz` reports 503. */
   readonly drainDelayMs: number;
   /** The number of worker processes. Undefined: this process serves. */

@@ -25,6 +25,10 @@ beforeAll(async () => {
     publicUrl,
     '--allow-host',
     '127.0.0.1',
+    '--server-card',
+    'com.example/tools',
+    '--server-card-description',
+    'Tools for everyone',
   ];
   origin = new URL((await startHttp(home, flags)).url).origin;
 });
@@ -84,4 +88,16 @@ test('a token is valid for its address, one for the gateway for all addresses', 
   expect(await statuses(`${publicUrl}/v/team`)).toEqual([401, 200, 401]);
   expect(await statuses(`${publicUrl}/s/files`)).toEqual([401, 401, 200]);
   expect(await statuses(`${publicUrl}/v/other`)).toEqual([401, 401, 401]);
+});
+
+test('the server card has the address that tokens are for, and names no server and no view', async () => {
+  const response = await fetch(`${origin}/mcp/server-card`);
+  const text = await response.text();
+  const metadata = (await (await fetch(origin + wellKnown)).json()) as { resource: string };
+  expect(JSON.parse(text)).toMatchObject({ name: 'com.example/tools', remotes: [{ url: metadata.resource }] });
+  expect(metadata.resource).toBe(publicUrl);
+  expect(text).not.toMatch(/files|team/);
+  for (const below of ['/v/team', '/s/files', '/v/none']) {
+    expect((await fetch(`${origin}/mcp${below}/server-card`)).status, below).toBe(404);
+  }
 });
