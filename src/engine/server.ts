@@ -96,12 +96,8 @@ export class Server implements SessionHost {
     const { name, key, previousKeys = [], sealer } = options;
     if (key !== undefined) this.#sealing = { key, previousKeys, boundTo: name };
     this.#ownsSealer = sealer === undefined;
-    this.#state = new ServerState(
-      stateOptions(
-        options,
-        lazySealer(() => this.sealing as Sealing),
-      ),
-    );
+    const ownSealer = lazySealer(() => this.sealing as Sealing);
+    this.#state = new ServerState(stateOptions(options, ownSealer));
     this.#state.runAgain = (message, peer, codec, session, prepare) => {
       const call = createDetachedCall(this.#state, peer, codec, session, message);
       prepare(call);
@@ -116,6 +112,7 @@ export class Server implements SessionHost {
   get version(): string {
     return this.#state.identity.version;
   }
+  /** What clients are told about this server. */
   get identity(): Implementation {
     return this.#state.identity;
   }
