@@ -1,6 +1,7 @@
 // The HTTP endpoint of one server: access checks, authentication, and routing by path. Works on exchanges, whichever server
 // they come from; the transports behind the paths are in streamable.ts and legacy-sse.ts.
 
+import { FailureLog } from '../../common/failure-log.ts';
 import { type Logger, silentLogger } from '../../common/logger.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Principal, SessionControl, SessionHost } from '../../protocol/exchange.ts';
@@ -66,6 +67,7 @@ export class Endpoint {
   readonly #idPrefix = `${crypto.randomUUID().slice(0, 8)}-`;
   #requests = 0;
   readonly #traced: boolean;
+  readonly #authFailures: FailureLog;
 
   constructor(
     host: SessionHost,
@@ -79,6 +81,13 @@ export class Endpoint {
     this.limits = resolveHttpLimits(options.limits);
     this.logger = options.logger ?? host.logger ?? silentLogger;
     this.#access = access;
+    this.#authFailures = new FailureLog(this.logger, {
+      failed: 'authentication is not possible now',
+      recovered: 'authentication has been possible again for a minute',
+      level: 'warn',
+      // Cached and static tokens are accepted while an authorization server is down.
+      quietMs: 60_000,
+    });
     this.state = new EndpointState(this.limits, this.logger, eventLogOf(options, host), host.bus);
     const own = new McpRoute(host, options, this.state, options.sealer ?? sealerOf(host));
     ({ errors: this.errors, sessions: this.sessions, streamable: this.streamable } = own);
@@ -274,13 +283,15 @@ export class Endpoint {
     const { authenticate } = this.options;
     if (authenticate === undefined) return done(admittedAnonymously);
     const onAuthenticated = (result: Principal | Denied | undefined): void => {
-      if (result !== undefined && !('status' in result)) done({ ok: true, principal: result });
-      else done(this.#deny(request, result ?? { status: 401 }));
+      if (result !== undefined && !('status' in result)) {
+        this.#authFailures.succeeded();
+        done({ ok: true, principal: result });
+      } else done(this.#deny(request, result ?? { status: 401 }));
     };
     const failed = (error: unknown): void => {
       if (error instanceof WireError && error.http !== undefined) {
         const { message, http } = error;
-        this.logger.warn('authentication is not possible now', { path: request.path, error });
+        this.#authFailures.failed(error);
         return done({ ok: false, status: http.status, message, headers: http.headers ?? [] });
       }
       this.logger.error('authentication failed unexpectedly', { path: request.path, error });

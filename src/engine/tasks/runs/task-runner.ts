@@ -1,8 +1,8 @@
 // Keeps the tasks of this process going: renews their leases, takes over tasks of processes that ended, polls other systems,
 // and deletes what has expired. One timer, which exists only while there is something to do.
 
+import { FailureLog } from '../../../common/failure-log.ts';
 import type { Logger } from '../../../common/logger.ts';
-import { FailureLog } from '../failure-log.ts';
 import type { TaskRecord, TaskStore } from '../store/task-store.ts';
 import type { TaskRun } from './task-run.ts';
 
@@ -49,11 +49,10 @@ export class TaskRunner {
   constructor(host: RunnerHost, holder: string) {
     this.#host = host;
     this.holder = holder;
-    this.#failures = new FailureLog(
-      host.logger,
-      'the tasks of this process could not be checked',
-      'the tasks of this process are checked again',
-    );
+    this.#failures = new FailureLog(host.logger, {
+      failed: 'the tasks of this process could not be checked',
+      recovered: 'the tasks of this process are checked again',
+    });
   }
 
   /** Starts the timer, if there is something to do. */
