@@ -2,6 +2,7 @@
 // principal of a stdio connection.
 
 import { reasonText } from '../../common/errno-text.ts';
+import type { Logger } from '../../common/logger.ts';
 import {
   type Authenticate,
   anyOf,
@@ -40,12 +41,13 @@ export interface Authentication {
 export function createAuthentication(
   auth: AuthSettings,
   http: HttpSettings,
+  logger: Logger,
   previous?: Authentication,
 ): Authentication | undefined {
   const ways: Authenticate[] = [];
   const tokens = [...readLiteralTokens(auth.tokens), ...(auth.tokenFile === undefined ? [] : tokensOf(auth.tokenFile))];
   if (tokens.length > 0) ways.push(asUsageError('auth', () => createTokenAuthenticator({ tokens })));
-  const oauth = auth.oauth && oauthOf(auth.oauth, http, previous?.oauth);
+  const oauth = auth.oauth && oauthOf(auth.oauth, http, logger, previous?.oauth);
   if (oauth !== undefined) ways.push(oauth.authenticator.authenticate);
   if (ways.length === 0) return undefined;
   return {
@@ -81,6 +83,7 @@ function tokensOf(file: string): TokenEntry[] {
 function oauthOf(
   { issuer, audience, jwksUrl, scopes }: OAuthSettings,
   http: HttpSettings,
+  logger: Logger,
   previous: Authentication['oauth'],
 ): NonNullable<Authentication['oauth']> {
   const options = asUsageError('auth.oauth', () => ({
@@ -92,7 +95,10 @@ function oauthOf(
   }));
   const settings = JSON.stringify(options);
   if (previous?.settings === settings) return previous;
-  return { settings, authenticator: asUsageError('auth.oauth', () => createOAuthAuthenticator(options)) };
+  return {
+    settings,
+    authenticator: asUsageError('auth.oauth', () => createOAuthAuthenticator({ ...options, logger })),
+  };
 }
 
 /** The public address of this server: the audience of tokens. */

@@ -1,6 +1,7 @@
 // Assembles a profile and serves it over stdio or HTTP in this process.
 
 import { dirname, isAbsolute } from 'node:path';
+import type { Logger } from '../../common/logger.ts';
 import { version } from '../../common/version.ts';
 import { createLogger, type StreamLogger } from '../../logging/logger.ts';
 import type { Principal } from '../../protocol/callers/principal.ts';
@@ -126,7 +127,7 @@ async function serveProfile({ options, started, profile, worker, logger }: Profi
       if (settings.telemetry !== undefined) await ready.server.use(await telemetryOf(settings.telemetry));
       if (audit !== undefined) await ready.server.use(audit);
     }
-    const authentication = await authenticationOf(settings);
+    const authentication = await authenticationOf(settings, logger);
     if (authentication !== undefined) await warnOfUnreachableData(ready, authentication, logger);
     const policyGuard =
       ready.gateway === undefined
@@ -230,11 +231,11 @@ function unusedFlags({ settings, values }: ResolvedSettings): string[] {
   return idle.length === 0 ? [] : [`${idle.join(', ')}: no effect without --http`];
 }
 
-async function authenticationOf({ auth, http }: Settings): Promise<LiveAuthentication | undefined> {
+async function authenticationOf({ auth, http }: Settings, logger: Logger): Promise<LiveAuthentication | undefined> {
   if (auth === undefined || http?.enabled !== true) return undefined;
   const { createAuthentication } = await import('../auth/authentication.ts');
   const { LiveAuthentication } = await import('../auth/live-authentication.ts');
-  const first = createAuthentication(auth, http);
+  const first = createAuthentication(auth, http, logger);
   if (first !== undefined) return new LiveAuthentication(first);
   throw new UsageError(`${auth.tokenFile}: the file has no tokens. "mooring token add NAME" creates one`);
 }

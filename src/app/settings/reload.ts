@@ -27,7 +27,7 @@ export async function reload(running: Running, served: Pick<HttpServer, 'revoke'
   let admitting: Authentication | undefined;
   try {
     next = await readSettings(running.asked);
-    admitting = authentication && authenticationOf(next, authentication);
+    admitting = authentication && authenticationOf(next, logger, authentication);
     // Last, because it takes effect immediately.
     await replaceCertificate(running, next, served);
   } catch (error) {
@@ -53,10 +53,10 @@ export async function reload(running: Running, served: Pick<HttpServer, 'revoke'
  * The new authentication. If the settings have none any more, or the token file is empty, all requests are denied:
  * serving without authentication needs a restart.
  */
-function authenticationOf({ resolved }: ReadSettings, previous: LiveAuthentication): Authentication {
+function authenticationOf({ resolved }: ReadSettings, logger: Logger, previous: LiveAuthentication): Authentication {
   const { auth, http } = resolved.settings;
   if (auth === undefined) return noTokens;
-  return createAuthentication(auth, http as HttpSettings, previous) ?? noTokens;
+  return createAuthentication(auth, http as HttpSettings, logger, previous) ?? noTokens;
 }
 
 /** Reads the certificate again, even if its files have the same names. Turning TLS on or off needs a restart. */

@@ -1,5 +1,6 @@
 // One authorization server: finds its keys, and introspects tokens.
 
+import { type Logger, silentLogger } from '../../common/logger.ts';
 import { WireError } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { createFetcher, type Fetcher, NetworkError, type NetworkErrorCode } from '../network/fetcher.ts';
@@ -51,12 +52,15 @@ export class Issuer {
   readonly name: string;
   readonly #options: IssuerOptions;
   readonly #fetcher: Fetcher;
+  readonly #logger: Logger;
+  #hasWarned = false;
   #keys: Promise<JWTVerifyGetKey> | undefined;
   #lookups = 0;
   #firstLookups = 0;
 
-  constructor(options: IssuerOptions) {
+  constructor(options: IssuerOptions, logger = silentLogger) {
     this.name = options.issuer;
+    this.#logger = logger;
     this.#options = options;
     const named = [options.issuer, options.jwks, options.introspection?.endpoint].filter(
       (each) => typeof each === 'string',
@@ -92,9 +96,31 @@ export class Issuer {
   async #findKeys(): Promise<JWTVerifyGetKey> {
     const { createLocalJWKSet, createRemoteJWKSet, customFetch } = await loadJose();
     const { jwks } = this.#options;
-    if (typeof jwks === 'object') return createLocalJWKSet(jwks);
+    if (typeof jwks === 'object') return createLocalJWKSet(this.#withoutInvalid(jwks) as JSONWebKeySet);
     const url = requireSafe(jwks ?? (await this.#discover()));
-    return createRemoteJWKSet(url, { [customFetch]: toWebFetch(this.#fetcher) });
+    const fetch = toWebFetch(this.#fetcher);
+    return createRemoteJWKSet(url, {
+      [customFetch]: async (from: string, init: RequestInit) => {
+        const response = await fetch(from, init);
+        return response.status === 200 ? Response.json(this.#withoutInvalid(await response.json())) : response;
+      },
+    });
+  }
+
+  /** The key set without entries that are not objects: the library would reject it as a whole. */
+  #withoutInvalid(set: unknown): unknown {
+    if (!isObject(set) || !Array.isArray(set['keys'])) return set;
+    const all: readonly unknown[] = set['keys'];
+    const keys = all.filter(isObject);
+    const leftOut = all.length - keys.length;
+    if (leftOut === 0) return set;
+    if (!this.#hasWarned) {
+      const fields = { issuer: this.name, leftOut, used: keys.length };
+      this.#logger.warn('entries of the key set of an authorization server are not keys, and are left out', fields);
+    }
+    // Once: the set is fetched again every few minutes.
+    this.#hasWarned = true;
+    return { ...set, keys };
   }
 
   /** The metadata of an issuer (RFC 8414, or OpenID Connect), which must name exactly this issuer. */

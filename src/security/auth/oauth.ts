@@ -1,6 +1,7 @@
 // The OAuth resource server: accepts tokens that one of our issuers issued for this server and that are still valid.
 // What a principal may do with which scopes is decided elsewhere (scopes.ts, policy/).
 
+import type { Logger } from '../../common/logger.ts';
 import {
   type ChallengeParts,
   challengeOf,
@@ -51,6 +52,8 @@ export interface OAuthOptions {
   readonly resourceName?: string;
   /** The address of a page for developers, in the metadata. */
   readonly documentation?: string;
+  /** Where problems with the keys of an issuer are logged. Default: nowhere. */
+  readonly logger?: Logger;
 }
 
 /** An authenticator for access tokens of OAuth 2.1. */
@@ -97,7 +100,9 @@ const signatures = [
  */
 export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthenticator {
   const resource = canonicalResource(options.resource);
-  const issuers = options.issuers.map((each) => new Issuer(typeof each === 'string' ? { issuer: each } : each));
+  const issuers = options.issuers.map(
+    (each) => new Issuer(typeof each === 'string' ? { issuer: each } : each, options.logger),
+  );
   if (issuers.length === 0) throw new TypeError('OAuth needs at least one issuer');
   const algorithms = options.algorithms ?? signatures;
   const weak = algorithms.filter((each) => !signatures.includes(each));
