@@ -111,6 +111,27 @@ describe.skipIf(!hasRedis())('Redis', { concurrent: true }, () => {
     await useAll(await open({ url: `redis-sentinel://127.0.0.1:${sentinel.port}#main` }));
   });
 
+  test('a server that Sentinel names, beside others that never respond', { timeout: 60_000 }, async ({ expect }) => {
+    const redis = await start();
+    const sentinel = await startSentinel('main', redis.port);
+    closers.push(() => sentinel.close());
+    let asked = '';
+    const silent = await listen((_socket, data) => {
+      asked += data;
+    });
+    const url = `redis-sentinel://127.0.0.1:${silent},127.0.0.1:${silent},127.0.0.1:${sentinel.port}#main`;
+    const stores = await open({ url });
+    const before = asked;
+    await useAll(stores);
+    // The Sentinels are asked every second, and commands wait for that: only those that respond may be asked.
+    const connections = async (): Promise<number> =>
+      Number(/total_connections_received:(\d+)/.exec(await sentinel.command('INFO', 'stats'))?.[1]);
+    const known = await connections();
+    let own = 0;
+    await expect.poll(async () => (await connections()) - known - ++own, { timeout: 20_000 }).toBeGreaterThan(4);
+    expect(asked).toBe(before);
+  });
+
   test('after a failover the new server is used, and nothing that it has is lost', { timeout: 180_000 }, async ({
     expect,
   }) => {
@@ -169,7 +190,8 @@ describe.skipIf(!hasRedis())('Redis', { concurrent: true }, () => {
     });
     const cases: readonly [url: string, reported: RegExp][] = [
       [`redis://127.0.0.1:${tls}`, /: it closed the connection\. .*use rediss:\/\/ if it requires TLS$/],
-      [`rediss://127.0.0.1:${plain}`, /: it did not respond in time\. .*use redis:\/\/ if it does not use TLS$/],
+      [`rediss://127.0.0.1:${plain}`, /: it does not use TLS\. .*use redis:\/\/ if it does not use TLS$/],
+      [`rediss://127.0.0.1:${silent}`, /: it did not respond in time\. .*use redis:\/\/ if it does not use TLS$/],
       [`rediss://127.0.0.1:${http}`, /: it does not use TLS\. .*use redis:\/\/ if it does not use TLS$/],
       [`rediss://localhost:${tls}`, /self-signed certificate.*\. Set the authority of its certificate/],
       [`redis://127.0.0.1:${http}`, /: what responds there is not Redis\. Check the host and the port/],

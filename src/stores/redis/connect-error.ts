@@ -27,6 +27,8 @@ const otherScheme = ({ kind, tls }: RedisAddress): string => {
 };
 const checkPort = (address: RedisAddress): string => `Check the host and the port, and use ${otherScheme(address)}`;
 
+const noTls = 'it does not use TLS';
+
 /** The first that matches applies. The patterns are looked for in the code and the message of the error. */
 const explanations: readonly ConnectErrorRule[] = [
   { pattern: /ECONNREFUSED/, remedy: () => 'Check the host and the port, and that it runs' },
@@ -48,7 +50,7 @@ const explanations: readonly ConnectErrorRule[] = [
   { pattern: /cluster support disabled/, remedy: () => 'It is not in a cluster: use redis://' },
   {
     pattern: /wrong version number|packet length too long|EPROTO/,
-    reason: 'it does not use TLS',
+    reason: noTls,
     remedy: checkPort,
   },
   {
@@ -78,6 +80,9 @@ export function explainConnectError(address: RedisAddress, errors: readonly unkn
 /** What responds there is not Redis, though it has accepted what was sent. */
 export const notRedis = (address: RedisAddress): RedisConnectError =>
   new RedisConnectError('what responds there is not Redis', checkPort(address));
+
+/** It responds to what is not encrypted. */
+export const notTls = (address: RedisAddress): RedisConnectError => new RedisConnectError(noTls, checkPort(address));
 
 function textOf(error: unknown): string {
   const all = error instanceof AggregateError ? [error, ...error.errors] : [error];

@@ -1,11 +1,13 @@
 // The one place that loads @redis/client, and only where Redis is configured: importing it takes longer than a whole server
 // takes to start. The rest of this folder sees two functions, so that another library could take its place.
 
-import type { RedisAddress } from './address.ts';
-import { explainConnectError, notRedis, RedisConnectError } from './connect-error.ts';
+import type { RedisAddress, RedisHost } from './address.ts';
+import { explainConnectError, notRedis, notTls, RedisConnectError } from './connect-error.ts';
+import type { RedisDriver, Reply, UnconnectedDriver } from './driver-contract.ts';
+import { findPlainPort } from './plain-port.ts';
+import { createSentinelDriver } from './sentinels.ts';
 
-/** A reply of Redis, as version 2 of its protocol encodes it. */
-export type Reply = string | number | null | readonly Reply[];
+export type { RedisDriver, Reply } from './driver-contract.ts';
 
 export interface DriverOptions {
   readonly address: RedisAddress;
@@ -19,29 +21,16 @@ export interface DriverOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** A connection that reconnects when it is lost. */
-export interface RedisDriver {
-  /**
-   * Sends a command; those of one turn of the event loop are sent together. Rejects immediately while there is no connection, and
-   * when it is lost before the reply. `key`: any key of the command, by which a cluster finds the node.
-   */
-  send(args: readonly string[], key: string): Promise<Reply>;
-  close(): void;
-}
-
 /** After this long without a response, the connection is replaced. Longer than any command takes. */
 const silenceMs = 5_000;
 /** How long the first connection may take, and for each host. Sentinels are asked several times, and may be silent for long. */
 const connectMs = 10_000;
 /** How often an idle connection is pinged, so that it does not exceed that time. */
 const pingMs = 1_000;
+/** How long a Sentinel may take: the next one responds, and commands wait meanwhile. */
+const sentinelMs = 2_000;
 const firstDelayMs = 50;
 const maxDelayMs = 2_000;
-
-/** A client of the library that is not connected yet. */
-interface UnconnectedDriver extends RedisDriver {
-  connect(): Promise<unknown>;
-}
 
 /** Connects, or throws a `RedisConnectError` that says why that is not possible. */
 export async function connectRedis(options: DriverOptions): Promise<RedisDriver> {
@@ -51,21 +40,31 @@ export async function connectRedis(options: DriverOptions): Promise<RedisDriver>
   const reported: Error[] = [];
   const driver = createDriver(library, options, {
     isConnected: () => isConnected,
-    onError: (error) => (isConnected ? onError(error) : void reported.push(error)),
+    onError: (reason: unknown) => {
+      // The library reports some errors as texts.
+      const error = reason instanceof Error ? reason : new Error(String(reason));
+      if (isConnected) onError(error);
+      else reported.push(error);
+    },
   });
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     const limitMs = connectMs + silenceMs * address.hosts.length;
     timer = setTimeout(() => reject(new Error(`timeout of ${limitMs} ms`)), limitMs);
   });
+  const plainPort = address.tls ? findPlainPort(address.hosts) : undefined;
+  const isPlain = plainPort?.found.then((): never => {
+    throw notTls(address);
+  });
   try {
-    await Promise.race([driver.connect(), late]);
+    await Promise.race([driver.connect(), late, ...(isPlain === undefined ? [] : [isPlain])]);
     if ((await Promise.race([answerToPing(driver), late])) !== 'PONG') throw notRedis(address);
   } catch (error) {
     closeQuietly(driver);
     throw error instanceof RedisConnectError ? error : explainConnectError(address, [...reported, error]);
   } finally {
     clearTimeout(timer);
+    plainPort?.stop();
   }
   isConnected = true;
   return driver;
@@ -117,29 +116,50 @@ function createDriver(
   };
   const [first] = address.hosts;
   if (address.kind === 'sentinel') {
-    const client = library.createSentinel({
-      name: address.master as string,
-      sentinelRootNodes: [...address.hosts],
-      nodeClientOptions: { ...common, socket } as object,
-      sentinelClientOptions: {
-        ...(sentinelPassword === undefined ? {} : { password: sentinelPassword }),
-        RESP: 2,
-        // Without them, a Sentinel that has nothing to report is silent for long.
-        pingInterval: pingMs,
-        socket,
-      } as object,
-      RESP: 2,
-      // Each attempt takes a second.
-      maxCommandRediscovers: 5,
-      scanInterval: 1_000,
-    });
-    client.on('error', onError);
-    return {
-      connect: () => client.connect(),
-      send: (args) => client.sendCommand(false, [...args]) as unknown as Promise<Reply>,
-      // It rejects if it was never connected.
-      close: () => void client.destroy().catch(() => {}),
+    const sentinelOptions = {
+      ...(sentinelPassword === undefined ? {} : { password: sentinelPassword }),
+      RESP: 2 as const,
+      // Without them, a Sentinel that has nothing to report is silent for long.
+      pingInterval: pingMs,
+      socket: { ...socket, connectTimeout: sentinelMs, socketTimeout: sentinelMs },
     };
+    const create = (hosts: readonly RedisHost[], onError: (error: Error) => void): UnconnectedDriver => {
+      const client = library.createSentinel({
+        name: address.master as string,
+        sentinelRootNodes: [...hosts],
+        nodeClientOptions: { ...common, socket } as object,
+        sentinelClientOptions: sentinelOptions as object,
+        RESP: 2,
+        // Each attempt takes a second.
+        maxCommandRediscovers: 5,
+        scanInterval: 1_000,
+      });
+      client.on('error', onError);
+      return {
+        connect: () => client.connect(),
+        send: (args) => client.sendCommand(false, [...args]) as unknown as Promise<Reply>,
+        // It rejects if it was never connected.
+        close: () => void client.destroy().catch(() => {}),
+      };
+    };
+    const responds = async (host: RedisHost): Promise<boolean> => {
+      const client = library.createClient({
+        ...sentinelOptions,
+        socket: { ...sentinelOptions.socket, ...host, reconnectStrategy: false },
+      });
+      // They are reported when the Sentinel is asked for the server.
+      client.on('error', () => {});
+      const responded = await client
+        .connect()
+        .then(() => client.ping())
+        .then(
+          () => true,
+          () => false,
+        );
+      if (client.isOpen) client.destroy();
+      return responded;
+    };
+    return createSentinelDriver({ hosts: address.hosts, create, responds, onError });
   }
   if (address.kind === 'cluster') {
     const { database: _database, ...defaults } = common;
