@@ -14,5 +14,6 @@ export function writeOwnFile(file: string, text: string, remedy: string): void {
 }
 
 export function cannotWrite(file: string, error: unknown, remedy: string): UsageError {
-  return new UsageError(`${file} cannot be written: ${reasonText(error, 'file')}. ${remedy}`);
+  // A file that does not exist would be created, so it is its folder that is missing.
+  return new UsageError(`${file} cannot be written: ${reasonText(error, 'folder')}. ${remedy}`);
 }

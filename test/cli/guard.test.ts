@@ -2,6 +2,7 @@
 
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { useHome } from '../support/program.ts';
 
@@ -48,6 +49,19 @@ test.each([
   const { code, stderr } = await home.run(['token', ...args]);
   expect(code).toBe(2);
   expect(stderr).toMatch(message);
+});
+
+test.each([
+  ['below a file', 'file/tokens.json', 'a part of its path is not a folder'],
+  ['with a name that is too long', 'a'.repeat(255), 'its name is too long'],
+])('a token file %s is reported with the reason and a remedy', async (_where, name, reason) => {
+  writeFileSync(join(home.path, 'file'), '');
+  const file = join(home.path, name);
+  const { code, stdout, stderr } = await home.run(['token', 'add', 'ada', '--file', file]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toBe(
+    `mooring: ${file} cannot be written: ${reason}. Nothing was changed. Choose another file with --file, or check its folder\n`,
+  );
 });
 
 test('token and policy commands print JSON', async () => {

@@ -3,8 +3,9 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createToken, readTokenFile, type TokenEntry } from '../../security/auth/index.ts';
-import { requireFolder } from '../make-folder.ts';
+import { makeFolder } from '../make-folder.ts';
 import { UsageError } from '../usage-error.ts';
+import { cannotWrite } from '../write-file.ts';
 
 export { createToken, type TokenEntry } from '../../security/auth/index.ts';
 
@@ -47,13 +48,13 @@ export function revokeToken(file: string, id: string): void {
 
 /** Written atomically, readable only by the owner. */
 function write(file: string, tokens: readonly TokenEntry[]): void {
-  requireFolder(dirname(file), 'The token file');
   const fresh = `${file}.${process.pid}`;
   try {
+    makeFolder(dirname(file));
     writeFileSync(fresh, `${JSON.stringify({ tokens }, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
     renameSync(fresh, file);
   } catch (error) {
-    rmSync(fresh, { force: true });
-    throw error;
+    if (existsSync(fresh)) rmSync(fresh, { force: true });
+    throw cannotWrite(file, error, 'Nothing was changed. Choose another file with --file, or check its folder');
   }
 }
