@@ -51,10 +51,16 @@ export function skillFolder(uri: string): string {
 export function skillProblem(skill: unknown): string | undefined {
   if (!isObject(skill)) return 'it is not an object';
   const { uri, frontmatter, resources } = skill;
-  if (typeof uri !== 'string' || !/^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^/?#]+\/([^?#]+\/)?SKILL\.md$/.test(uri)) {
+  if (typeof uri !== 'string' || !isSkillUri(uri)) {
     return '"uri" must be the URI of a SKILL.md in a folder, such as "skill://name/SKILL.md"';
   }
   return frontmatterProblem(frontmatter, uri) ?? (resources === 'dynamic' ? undefined : filesProblem(resources, uri));
+}
+
+/** Its segments, the host included, are checked as those of its files are. */
+function isSkillUri(uri: string): boolean {
+  const [, scheme] = /^([a-zA-Z][a-zA-Z0-9+.-]*:)\/\/.+\/SKILL\.md$/.exec(uri) ?? [];
+  return scheme !== undefined && isInFolder(uri, `${scheme}/`);
 }
 
 function frontmatterProblem(frontmatter: unknown, uri: string): string | undefined {
