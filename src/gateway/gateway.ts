@@ -107,7 +107,7 @@ export class Gateway {
     const options = { name: 'mooring', version };
     const view = new ViewServer(options, source, this.#held, this.#config.firstListMs, base);
     this.#servers.set(JSON.stringify(as), view);
-    for (const warning of view.exposedTo(undefined).warnings) this.#warnOnce(warning);
+    for (const warning of view.exposedTo(undefined).settingsWarnings) this.#warnOnce(warning);
   }
 
   /** The server at a path below the endpoint: `` and `/` the default view, `/v/<view>`, `/s/<server>`. */
@@ -289,12 +289,13 @@ export class Gateway {
 
   /** What a server shows now; undefined if the configuration does not have it any more. */
   #sourceOf(as: ServedAs): ViewSource | undefined {
+    const warn = (warning: string): void => this.#warnOnce(warning);
     if ('upstream' in as) {
       const upstream = this.#upstreams.get(as.upstream);
       if (upstream === undefined || upstream.config.disabled) return undefined;
       const upstreams = new Map([[as.upstream, upstream]]);
       const expose: ViewSource['expose'] = (listsOf) => exposeServer(listed(upstream, listsOf));
-      return { instructions: undefined, isSingle: true, upstreams, expose, bareNames: 'off' };
+      return { instructions: undefined, isSingle: true, upstreams, expose, warn, bareNames: 'off' };
     }
     const view = this.#viewConfig(as.view);
     if (view === undefined) return undefined;
@@ -308,7 +309,7 @@ export class Gateway {
         this.#ownItems,
       );
     const { bareNames } = this.#config;
-    return { instructions: view.instructions, isSingle: false, upstreams, expose, view, bareNames };
+    return { instructions: view.instructions, isSingle: false, upstreams, expose, warn, view, bareNames };
   }
 
   /** What the server has itself that the default view was added to. */
@@ -328,7 +329,7 @@ export class Gateway {
       const source = this.#sourceOf(as);
       if (source === undefined) continue;
       view.update(source);
-      for (const warning of view.exposedTo(undefined).warnings) this.#warnOnce(warning);
+      for (const warning of view.exposedTo(undefined).settingsWarnings) this.#warnOnce(warning);
     }
   }
 

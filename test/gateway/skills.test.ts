@@ -3,8 +3,9 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type Client, connect, inMemory, type Transport } from '../../src/client/index.ts';
+import { silentLogger } from '../../src/common/logger.ts';
 import { createCatalogCache, createGateway } from '../../src/gateway/index.ts';
 import { createServer, type HttpRequest, type Server, serveHttp } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
@@ -314,13 +315,17 @@ test('the next start shows the skills that were stored', async () => {
   expect(await listSkills(client)).toEqual(skills);
 });
 
-test.each(eras)('callers with lists of their own have skills of their own (%s)', async (revision) => {
+test.each(eras)('callers with lists of their own have skills, and warnings, of their own (%s)', async (revision) => {
   const far = await privateUpstream(closers);
   const skillOf = (user: string) => entryOf(`skill://${user}/notes`, filesOf('notes', user), `notes of ${user}`);
-  for (const user of ['ada', 'bob']) far.users.set(user, { tools: [toolOf('work')], skills: [skillOf(user)] });
+  const invalidOf = (user: string) => ({ uri: `skill://${user}/invalid/SKILL.md` });
+  for (const user of ['ada', 'bob']) {
+    far.users.set(user, { tools: [toolOf('work')], skills: [skillOf(user), invalidOf(user)] });
+  }
+  const warn = vi.fn();
   const isolated = { isolation: 'principal', forwardHeaders: ['x-user'] } as const;
   const config = gatewayConfig([upstream('far', { entry: { url: far.url }, ...isolated })]);
-  const gateway = createGateway(config, { logger: false });
+  const gateway = createGateway(config, { logger: { ...silentLogger, warn } });
   const authenticate = (request: HttpRequest) => ({ id: String(request.get('x-user')) });
   const front = await serveHttp(gateway.server, { port: 0, graceMs: 100, authenticate });
   closers.push(async () => {
@@ -339,5 +344,10 @@ test.each(eras)('callers with lists of their own have skills of their own (%s)',
     // Only the user has it, and only in the list of the user.
     const { cacheScope = 'private' } = await client.request('skills/list');
     expect(cacheScope).toBe('private');
+    await listSkills(client);
+    const warned = warn.mock.calls.map(([text]) => text as string).filter((text) => text.includes(`://${user}/`));
+    expect(warned).toEqual([
+      expect.stringMatching(`^far: skills are left out: "skill://${user}/invalid/SKILL.md": "name" in its frontmatter`),
+    ]);
   }
 });

@@ -106,8 +106,8 @@ test('tools that an override or a short list names in vain are a warning, once t
     { views: { big: { mode: 'search', shortList: ['one__read', 'one__raed'] } } },
   );
   const big = config.views[0];
-  expect(viewOf(config, {}, big).warnings).toEqual([]);
-  expect(viewOf(config, { one: toolsOf('read') }, big).warnings).toEqual([
+  expect(viewOf(config, {}, big).settingsWarnings).toEqual([]);
+  expect(viewOf(config, { one: toolsOf('read') }, big).settingsWarnings).toEqual([
     '"override" of one names tools that it does not have: raed',
     '"shortList" of the view big names tools that it does not have: one__raed',
   ]);

@@ -34,8 +34,10 @@ export interface ExposedView {
   readonly resourceTemplates: readonly ExposedItem<ResourceTemplate>[];
   readonly skills: readonly ExposedItem<Skill>[];
   readonly uris: UriRoutes;
-  /** Messages about names in conflict, to be logged once. */
+  /** Messages about names in conflict and skills that are left out, to be logged once. */
   readonly warnings: readonly string[];
+  /** Messages about settings that name what does not exist. Of what one of several callers sees, they mean nothing. */
+  readonly settingsWarnings: readonly string[];
 }
 
 /** Whether a server belongs to a view. */
@@ -75,13 +77,8 @@ export function exposeView(view: ViewConfig, all: readonly ListedServer[], own?:
     ...exposeResources(servers, view.resources, uris),
     skills: skills.skills,
     uris,
-    warnings: [
-      ...skills.warnings,
-      ...tools.warnings,
-      ...prompts.warnings,
-      ...enabled.flatMap(unknownOverrides),
-      ...unknownShortList(view, servers, ofView),
-    ],
+    warnings: [...skills.warnings, ...tools.warnings, ...prompts.warnings],
+    settingsWarnings: [...enabled.flatMap(unknownOverrides), ...unknownShortList(view, servers, ofView)],
   };
 }
 
@@ -132,6 +129,7 @@ export function exposeServer(server: ListedServer): ExposedView {
       .filter(({ uriTemplate }) => isShown(uriTemplate))
       .map((item) => ({ slug, original: item.uriTemplate, exposed: item.uriTemplate, item })),
     ...exposeSkills([server], uris),
+    settingsWarnings: [],
     uris,
   };
 }

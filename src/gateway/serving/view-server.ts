@@ -153,11 +153,13 @@ export class ViewServer {
   }
 
   #show(listsOf: ListsOf): ShownView {
-    return showView(this.#source, listsOf, {
+    const shown = showView(this.#source, listsOf, {
       held: this.#held,
       allows: (uri, caller) => this.server.catalogOf(caller).allows('resources', uri, caller.principal),
       searchTools: () => this.#calls.searchTools,
     });
+    for (const warning of shown.exposed.warnings) this.#source.warn(warning);
+    return shown;
   }
 
   #listsOf(caller: Caller): ListsOf {

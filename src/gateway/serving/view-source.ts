@@ -21,4 +21,6 @@ export interface ViewSource {
   readonly bareNames: BareNames;
   /** What callers see for whom the upstreams list this. */
   expose(listsOf: ListsOf): ExposedView;
+  /** Logs a warning about what is exposed, once. */
+  warn(warning: string): void;
 }
