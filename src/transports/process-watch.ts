@@ -6,7 +6,7 @@ import { isRunning } from './is-running.ts';
 export type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP';
 
 export interface ProcessListener {
-  /** `count` is 1 for the first signal of any kind. */
+  /** `count` is 1 for the first signal of any kind. SIGHUP is reported only as the first. */
   onSignal(signal: StopSignal, count: number): void;
   /** SIGHUP, for a process that does not stop on it. Returns true when it was handled; then it does not count. */
   onHangup?(): boolean;
@@ -26,7 +26,9 @@ export function watchProcess(listener: Omit<ProcessListener, 'onOrphaned'>): voi
   let count = 0;
   for (const signal of signals) {
     process.on(signal, () => {
-      if (signal !== 'SIGHUP' || listener.onHangup?.() !== true) listener.onSignal(signal, ++count);
+      // When a terminal is closed, its shell and the system both send it: the second one does not mean that the user cannot wait.
+      if (signal === 'SIGHUP' && (count > 0 || listener.onHangup?.() === true)) return;
+      listener.onSignal(signal, ++count);
     });
   }
   process.on('uncaughtException', (error) => listener.onFatal('uncaught exception', error));

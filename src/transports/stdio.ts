@@ -71,7 +71,7 @@ const flushLogMs = 200;
  * By default it also manages the process (`ownProcess`). At the end of input, on SIGTERM, SIGINT and SIGHUP, and when the
  * parent process ends, open calls can finish (`graceMs`), their responses are written, and the process exits with 0. When
  * stdout is closed it exits with 0 immediately. A signal that arrives after the end of input shortens the grace period to
- * one second. A second signal exits immediately with 143 (SIGTERM), 130 (SIGINT) or 129 (SIGHUP). An uncaught exception or
+ * one second. A second signal, if it is not SIGHUP, exits immediately with 143 (SIGTERM) or 130 (SIGINT). An uncaught exception or
  * an unhandled rejection is logged, and the process exits with 1. What other code prints to stdout is logged instead.
  */
 export async function serveStdio(host: Host, options: StdioOptions = {}): Promise<StdioServer> {

@@ -54,6 +54,17 @@ test('a second signal exits immediately with the code of the signal', async () =
   expect(await child.exited).toBe(143);
 });
 
+test('SIGHUP comes twice when a terminal is closed; the second one does not end the grace period', async () => {
+  const child = new Child({ GRACE_MS: '60000' });
+  child.send('never');
+  await child.request('echo');
+  child.process.kill('SIGHUP');
+  await child.until(() => child.stderr.includes('stopping'));
+  child.process.kill('SIGHUP');
+  child.process.kill('SIGTERM');
+  expect(await child.exited).toBe(143);
+});
+
 test('a signal after the end of stdin shortens the grace period, and the exit code is still 0', async () => {
   const child = new Child({ GRACE_MS: '60000' });
   child.send('never');

@@ -6,8 +6,8 @@ import type { SessionHost } from '../../../protocol/exchange.ts';
 import { signalExitCodes, watchProcess } from '../../process-watch.ts';
 
 /**
- * The first SIGTERM, SIGINT or SIGHUP drains and exits with 0; a second one exits immediately. With `reload`, SIGHUP calls
- * that instead, unless it was sent because the terminal was closed.
+ * The first SIGTERM, SIGINT or SIGHUP drains and exits with 0; a second SIGTERM or SIGINT exits immediately. With `reload`, SIGHUP
+ * calls that instead, unless it was sent because the terminal was closed.
  */
 export function ownProcess(
   host: Pick<SessionHost, 'close'>,
