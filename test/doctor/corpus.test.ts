@@ -225,6 +225,17 @@ const configs: readonly ConfigCase[] = [
   { title: 'servers at the top level', id: 'config-wrong-key', file: 'top.json', text: JSON.stringify({ it: works }) },
   { title: 'a file without servers', id: 'config-empty', file: 'empty.json', text: '{}' },
   {
+    title: 'a file with very many servers',
+    id: 'servers-not-started',
+    file: 'many.json',
+    text: JSON.stringify({
+      mcpServers: Object.fromEntries(
+        Array.from({ length: 2_000 }, (_, n) => [`s${n}`, { command: 'no-such-program' }]),
+      ),
+    }),
+    says: 'Only the first 100 of 2000 servers are started',
+  },
+  {
     title: 'arguments as one text',
     id: 'config-invalid-value',
     file: 'args.json',

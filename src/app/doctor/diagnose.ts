@@ -34,6 +34,9 @@ interface Subject {
 /** Servers that are checked at the same time: more would slow each other down and seem slow to start. */
 const maxParallel = 4;
 
+/** Servers of a file that are started. A file with thousands, such as a generated one, would take hours if none of them responds. */
+const maxStarted = 100;
+
 /** Diagnoses targets. `words`: a URL, a command line, a file, a client, a profile or a name in the configuration. */
 export async function* diagnose(words: readonly string[], options: DiagnoseOptions): AsyncGenerator<DoctorFinding> {
   const subjects: Subject[] = [];
@@ -102,9 +105,22 @@ async function fileSubjects(
 ): Promise<Subject[]> {
   const { reports, servers } = await checkConfig(file);
   const group = `${known === undefined ? '' : `${known.title}: `}${shortened(file)}`;
+  const startable = servers.filter((server) => server.startable);
+  const notStarted = new Set(startable.slice(maxStarted));
+  const tooMany: Report = {
+    id: 'servers-not-started',
+    detail: `Only the first ${maxStarted} of ${startable.length} servers are started; of the others, only the entries are checked`,
+    remedy: `Check another one with: mooring doctor NAME --config ${shortened(file)}`,
+  };
   return [
-    ...reports.map((report) => ({ group, name: 'file', reports: async () => [report] })),
-    ...servers.map((server) => writtenSubject(group, server, options)),
+    ...[...reports, ...(notStarted.size === 0 ? [] : [tooMany])].map((report) => ({
+      group,
+      name: 'file',
+      reports: async () => [report],
+    })),
+    ...servers.map((server) =>
+      writtenSubject(group, notStarted.has(server) ? { ...server, startable: false } : server, options),
+    ),
   ];
 }
 

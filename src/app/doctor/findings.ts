@@ -46,6 +46,7 @@ export const findingKinds = {
   'config-not-strict-json': { severity: 'warning', about: 'comments or trailing commas that the client may reject' },
   'config-wrong-key': { severity: 'error', about: 'the servers are under a key that the client does not read' },
   'config-empty': { severity: 'warning', about: 'the file has no servers' },
+  'servers-not-started': { severity: 'warning', about: 'the file has more servers than are started' },
   'config-invalid-value': { severity: 'error', about: 'a value of an entry has the wrong type, or is missing' },
   'config-unknown-key': { severity: 'warning', about: 'an entry has a key that clients do not know' },
   'config-duplicate-key': { severity: 'warning', about: 'two entries have the same name; the last one counts' },
