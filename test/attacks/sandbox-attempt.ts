@@ -62,8 +62,9 @@ export function nr(name: SystemCall | keyof typeof otherCalls): number {
 export const EPERM = 'errno 1';
 export const ENOSYS = 'errno 38';
 
-/** Exactly this output, or output like this. */
+/** Exactly this output, or output like this. A failure shows the whole result. */
 export const says = (text: string | RegExp) => (seen: Seen) => {
-  if (typeof text === 'string') expect(seen.stdout.trim()).toBe(text);
-  else expect(seen.stdout.trim()).toMatch(text);
+  const output = expect(seen.stdout.trim(), JSON.stringify(seen));
+  if (typeof text === 'string') output.toBe(text);
+  else output.toMatch(text);
 };

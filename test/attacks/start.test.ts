@@ -68,7 +68,7 @@ test('roots of the configuration file are checked as well, and named by their li
 test.runIf(process.platform === 'linux')('a token file in a folder that cannot be made ends at once', async () => {
   const { code, stderr } = await home.run(['token', 'add', 'ada', '--file', '/proc/nope/tokens.json']);
   expect(code).toBe(2);
-  expect(stderr).toContain('/proc/nope cannot be created');
+  expect(stderr).toContain('/proc/nope/tokens.json cannot be written: there is no such folder');
 });
 
 describe('a plugin that prints', () => {
