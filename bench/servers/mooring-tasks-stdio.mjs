@@ -5,7 +5,9 @@ import { tools } from './tools.mjs';
 
 const folder = process.env.BENCH_DATA;
 const store = folder ? (await (await import('../../dist/stores/sqlite.js')).openDataFolder(folder)).tasks : undefined;
-const server = createServer({ name: 'bench', version: '1.0.0', ...(store ? { tasks: { store } } : {}) });
+// One caller creates tasks faster than they end.
+const limits = { maxActivePerCaller: 10_000 };
+const server = createServer({ name: 'bench', version: '1.0.0', tasks: { limits, ...(store && { store }) } });
 for (const { name, description, inputSchema, run } of tools)
   server.tool(name, { description, input: inputSchema, run });
 /** @type {Record<string, (ctx: { signal: AbortSignal }) => unknown>} */
