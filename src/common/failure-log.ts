@@ -1,6 +1,6 @@
 // Logs failures of repeated work: the first, then one per minute, and the recovery.
 
-import type { Logger } from './logger.ts';
+import type { LogFields, Logger } from './logger.ts';
 
 /** Between two log lines about the same failure: what fails for an hour must not fill the log. */
 const repeatMs = 60_000;
@@ -32,13 +32,14 @@ export class FailureLog {
     this.#texts = texts;
   }
 
-  failed(error: unknown): void {
+  failed(error: unknown, fields: LogFields = {}): void {
     const nowMs = Date.now();
     this.#lastAtMs = nowMs;
     if (this.#failures++ === 0) this.#firstAtMs = nowMs;
     else if (nowMs - this.#loggedAtMs < repeatMs) return;
     this.#loggedAtMs = nowMs;
     this.#logger?.[this.#texts.level ?? 'error'](this.#texts.failed, {
+      ...fields,
       error,
       ...(this.#failures === 1 ? {} : { failures: this.#failures, forMs: nowMs - this.#firstAtMs }),
     });

@@ -1,6 +1,7 @@
 // Tasks of a server in memory: who gets one, and what happens to it. Over real transports: test/e2e/tasks.test.ts.
 
 import { afterEach, expect, test, vi } from 'vitest';
+import { silentLogger } from '../../src/common/logger.ts';
 import { createServer, type Server, type ServerOptions, type TaskOptions, type TaskSupport } from '../../src/index.ts';
 import { type Message, TestClient } from '../support/test-client.ts';
 
@@ -528,6 +529,20 @@ test('limits: optional tools run inline, required ones are rejected', async () =
     'Too many tasks',
   );
   expect(kindOf(await client.stateless('tools/call', { name: 'quick' }, extension))).toBe('result');
+  slow.open('done');
+});
+
+test('tasks beyond a limit are one log line, not one each', async () => {
+  const warn = vi.fn();
+  const server = serverWith({ tasks: { limits: { maxActivePerCaller: 1 } }, logger: { ...silentLogger, warn } });
+  const slow = gate();
+  server.tool('work', { task: { start: 'immediately' }, run: () => slow.passed });
+  server.tool('quick', { task: { start: 'immediately' }, run: () => 'done' });
+  const client = new TestClient(server);
+  await client.stateless('tools/call', { name: 'work' }, extension);
+  for (let n = 0; n < 3; n++) await client.stateless('tools/call', { name: 'quick' }, extension);
+  const lines = warn.mock.calls.filter(([text]) => text === 'a task could not be created; the client waits instead');
+  expect(lines).toEqual([[expect.any(String), expect.objectContaining({ tool: 'quick' })]]);
   slow.open('done');
 });
 

@@ -34,15 +34,15 @@ function summarize(value: unknown): string {
   return listUpTo('', texts) ?? `object with ${members.length} members`;
 }
 
-/** As many of the texts as there is room for, and how many are missing; undefined if there is no room for any. */
+/** As many of the texts as the limit allows, and how many are missing; undefined if it allows none. */
 function listUpTo(start: string, texts: readonly (string | undefined)[]): string | undefined {
-  const room = maxShortCopy - opening.length - start.length - `, and ${texts.length} more`.length;
+  const maxLength = maxShortCopy - opening.length - start.length - `, and ${texts.length} more`.length;
   const shown: string[] = [];
   let length = 0;
   for (const text of texts) {
     if (text === undefined) continue;
     length += text.length + 2;
-    if (length - 2 > room) break;
+    if (length - 2 > maxLength) break;
     shown.push(text);
   }
   if (shown.length === 0) return undefined;

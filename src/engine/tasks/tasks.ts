@@ -2,6 +2,7 @@
 // programs. The requests of clients are in features/tasks.ts, taking over tasks of other processes in task-recovery.ts.
 
 import { toBase64Url } from '../../common/base64url.ts';
+import type { FailureLog } from '../../common/failure-log.ts';
 import { UserError } from '../../common/user-error.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import type { Peer } from '../../protocol/exchange.ts';
@@ -21,6 +22,7 @@ import { type HandlerMessage, TaskFollowers } from './clients/task-followers.ts'
 import { TaskReader } from './clients/task-reader.ts';
 import { TaskViews } from './clients/task-views.ts';
 import { answerInputs, takeResponse } from './runs/answer-inputs.ts';
+import { createCreationLog } from './runs/creation-log.ts';
 import { externalOutcome, type RecoveryServer, TaskRecovery } from './runs/task-recovery.ts';
 import type { Created, RunHost, TaskRun } from './runs/task-run.ts';
 import { TaskRunner } from './runs/task-runner.ts';
@@ -73,6 +75,7 @@ export class Tasks implements LoadedTasks, RunHost {
   readonly runs = new Map<string, TaskRun>();
   readonly #recovery: TaskRecovery;
   readonly starts = new TaskStarts();
+  readonly creations: FailureLog;
   readonly #space: TaskSpace;
   readonly #reader = new TaskReader(this);
   readonly #others: ChangesByOthers;
@@ -95,6 +98,7 @@ export class Tasks implements LoadedTasks, RunHost {
     this.followers.shared = this.shared;
     this.events = new TaskEvents(server);
     this.#recovery = new TaskRecovery(this, server);
+    this.creations = createCreationLog(server.logger);
     const id = toBase64Url(crypto.getRandomValues(new Uint8Array(12)));
     const isNeeded = (): boolean => this.#hasStored || this.runs.size > 0;
     this.runner = new TaskRunner(

@@ -1,6 +1,7 @@
 // One run of a handler that may become a task, or has become one: creates the record, answers the request with the task,
 // and writes the outcome. The runs of a process are in tasks.ts.
 
+import type { FailureLog } from '../../../common/failure-log.ts';
 import { UserError } from '../../../common/user-error.ts';
 import { type WireError, wireErrors } from '../../../protocol/errors.ts';
 import type { Peer } from '../../../protocol/exchange.ts';
@@ -25,6 +26,8 @@ export interface RunHost {
   readonly limits: TaskLimits;
   /** Writes a new record for a call. Throws if there are too many tasks, or the store fails. */
   create(call: Call, entry: ToolEntry, times: TaskTimes, recorded: RecordedInput | undefined): Promise<Created>;
+  /** Logs that tasks cannot be created. */
+  readonly creations: FailureLog;
   /** Answers the request with the task; `isFacade`: with a text that contains its id. */
   answer(call: Call, record: TaskRecord, isFacade: boolean): void;
   /** The run holds this record from now on. */
@@ -198,12 +201,10 @@ export class TaskRun implements CallTask {
     } catch (error) {
       call.inputRequester = before;
       if (this.#start === 'now' && this.#options.support === 'required') throw error;
-      call.server.logger?.warn('a task could not be created; the client waits instead', {
-        tool: this.entry.key,
-        error,
-      });
+      this.#host.creations.failed(error, { tool: this.entry.key });
       return false;
     }
+    this.#host.creations.succeeded();
     if ('existing' in created) {
       this.#host.answer(call, created.existing, this.#facade !== undefined);
       return true;
