@@ -1,5 +1,5 @@
 // Events of a process that serves MCP: signals, the end of its parent, uncaught errors. What to do about them is decided
-// in stdio.ts and http/node/own-process.ts.
+// in stdio.ts and own-process.ts.
 
 import { isRunning } from './is-running.ts';
 

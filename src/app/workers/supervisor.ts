@@ -5,7 +5,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createMemoryExpiringStore } from '../../engine/expiring-store.ts';
 import type { StreamLogger } from '../../logging/logger.ts';
-import { ownProcess } from '../../transports/http/node/own-process.ts';
+import { ownProcess } from '../../transports/own-process.ts';
 import { BusRelay } from './bus-relay.ts';
 import { SharedPort } from './shared-port.ts';
 import { callStore, type StoreCall, workerVariable } from './worker.ts';

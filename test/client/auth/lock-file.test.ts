@@ -4,7 +4,7 @@ import { access, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promis
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { withLockFile } from '../../../src/client/auth/storage/lock-file.ts';
+import { withLockFile } from '../../../src/transports/lock-file.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let folder: string;
@@ -20,8 +20,10 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
+const busy = (_path: string, holder: string): Error => Object.assign(new Error(holder), { code: 'busy' });
+
 const take = (options: { timeoutMs?: number; staleMs?: number; signal?: AbortSignal } = {}) =>
-  withLockFile(path, { timeoutMs: 20_000, ...options }, async () => 'mine');
+  withLockFile(path, { timeoutMs: 20_000, busy, ...options }, async () => 'mine');
 
 /** Another process takes the lock and keeps it until it is killed. */
 async function heldByAnotherProcess(): Promise<ChildProcess> {
@@ -36,9 +38,9 @@ async function heldByAnotherProcess(): Promise<ChildProcess> {
 }
 
 test('the file exists during the task and is removed after it, also when the task fails', async () => {
-  await withLockFile(path, { timeoutMs: 20_000 }, () => access(path));
+  await withLockFile(path, { timeoutMs: 20_000, busy }, () => access(path));
   await expect(
-    withLockFile(path, { timeoutMs: 20_000 }, async () => {
+    withLockFile(path, { timeoutMs: 20_000, busy }, async () => {
       throw new Error('failed');
     }),
   ).rejects.toThrow('failed');
@@ -48,7 +50,7 @@ test('the file exists during the task and is removed after it, also when the tas
 test('while another process runs, its lock is respected and its pid is in the error', async () => {
   const holder = await heldByAnotherProcess();
   await expect(take({ timeoutMs: 60 })).rejects.toMatchObject({
-    code: 'store-busy',
+    code: 'busy',
     message: expect.stringContaining(`process ${holder.pid}`),
   });
 });
@@ -65,7 +67,7 @@ test('the lock of a killed process is taken over', async () => {
 test('a lock from another machine, or one half written, expires by its age', async () => {
   for (const content of [JSON.stringify({ pid: 1, host: 'elsewhere', token: 't' }), '']) {
     await writeFile(path, content);
-    await expect(take({ timeoutMs: 50 })).rejects.toMatchObject({ code: 'store-busy' });
+    await expect(take({ timeoutMs: 50 })).rejects.toMatchObject({ code: 'busy' });
     const old = new Date(Date.now() - 60_000);
     await utimes(path, old, old);
     expect(await take()).toBe('mine');
@@ -77,7 +79,7 @@ test('a holder keeps its lock fresh while it works', async () => {
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const first = withLockFile(path, { timeoutMs: 20_000, staleMs: 60 }, async () => {
+  const first = withLockFile(path, { timeoutMs: 20_000, busy, staleMs: 60 }, async () => {
     const old = new Date(Date.now() - 60_000);
     await utimes(path, old, old);
     await held;
@@ -92,7 +94,7 @@ test('many waiters break a stale lock and still enter one by one', async () => {
   await writeFile(path, JSON.stringify({ pid: 2 ** 22 + 1, host: hostname(), token: 'dead' }));
   let inside = 0;
   const enter = () =>
-    withLockFile(path, { timeoutMs: 20_000 }, async () => {
+    withLockFile(path, { timeoutMs: 20_000, busy }, async () => {
       expect(++inside).toBe(1);
       await new Promise((resolve) => setImmediate(resolve));
       inside--;
@@ -110,7 +112,7 @@ test('a breaker that was left behind does not block forever', async () => {
 });
 
 test('a lock that was broken under its holder is not removed by it', async () => {
-  await withLockFile(path, { timeoutMs: 20_000 }, () => writeFile(path, 'another holder'));
+  await withLockFile(path, { timeoutMs: 20_000, busy }, () => writeFile(path, 'another holder'));
   expect(await readFile(path, 'utf8')).toBe('another holder');
 });
 

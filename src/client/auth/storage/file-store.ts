@@ -8,11 +8,11 @@ import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Json, JsonObject } from '../../../protocol/model.ts';
 import { decodeSealKey } from '../../../protocol/seal-key.ts';
+import { withLockFile } from '../../../transports/lock-file.ts';
 import { createNodeSealer, type SyncSealer } from '../../../transports/node-sealer.ts';
 import { KeyedMutex } from '../../keyed-mutex.ts';
 import { AuthError, authErrors } from '../errors.ts';
 import type { CredentialStore } from './credential-store.ts';
-import { withLockFile } from './lock-file.ts';
 
 /** The environment variable of the key. */
 const keyVariable = 'MOORING_CREDENTIALS_KEY';
@@ -44,7 +44,8 @@ export function createFileStore(
       name,
       async () => {
         await prepareFolder(folder);
-        return withLockFile(join(folder, `${basename(file)}.${name}.lock`), { signal, timeoutMs }, task);
+        const lock = join(folder, `${basename(file)}.${name}.lock`);
+        return withLockFile(lock, { signal, timeoutMs, busy: authErrors.storeBusy }, task);
       },
       signal,
     );

@@ -3,6 +3,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Principal, SessionHost } from '../../../protocol/exchange.ts';
+import { ownProcess } from '../../own-process.ts';
 import { HostOriginCheck, hostsOf, isLoopback, type ListeningAddress, listeningUrl, originsOf } from '../access.ts';
 import { assertAccessOptions } from '../access-options.ts';
 import { Endpoint } from '../endpoint.ts';
@@ -16,7 +17,6 @@ import { ignoreUpgrade } from './ignored-upgrade.ts';
 import { type Listener, ownPort } from './listener.ts';
 import { createNodeServer } from './node-server.ts';
 import { OpenConnections } from './open-connections.ts';
-import { ownProcess } from './own-process.ts';
 import { Pipeline } from './pipeline.ts';
 import { nodeSealerOf } from './sealer-of.ts';
 import { isWebSocketUpgrade, WebSockets } from './websocket.ts';

@@ -1,20 +1,20 @@
 // A process whose only purpose is to serve: signals drain the server, and the process exits with it.
 
 import { isatty } from 'node:tty';
-import type { Logger } from '../../../common/logger.ts';
-import type { SessionHost } from '../../../protocol/exchange.ts';
-import { signalExitCodes, watchProcess } from '../../process-watch.ts';
+import type { Logger } from '../common/logger.ts';
+import type { SessionHost } from '../protocol/exchange.ts';
+import { signalExitCodes, watchProcess } from './process-watch.ts';
 
 /**
  * The first SIGTERM, SIGINT or SIGHUP drains and exits with 0; a second SIGTERM or SIGINT exits immediately. With `reload`, SIGHUP
- * calls that instead, unless it was sent because the terminal was closed.
+ * calls that instead, unless it was sent because the terminal was closed. Returns a function that drains and exits with a code.
  */
 export function ownProcess(
   host: Pick<SessionHost, 'close'>,
   close: () => Promise<void>,
   logger: Logger & { flush?(): Promise<void> },
   reload?: () => void,
-): void {
+): (code: number) => Promise<void> {
   const terminal = [0, 2].find((fd) => isatty(fd));
   const isTerminalClosed = (): boolean => process.platform === 'win32' || (terminal !== undefined && !isatty(terminal));
   const exit = async (code: number): Promise<void> => {
@@ -44,4 +44,5 @@ export function ownProcess(
       void exit(1);
     },
   });
+  return exit;
 }

@@ -4,14 +4,15 @@
 import { randomUUID } from 'node:crypto';
 import { open, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { pause } from '../../../common/wait.ts';
-import { isRunning } from '../../../transports/is-running.ts';
-import { authErrors } from '../errors.ts';
+import { pause } from '../common/wait.ts';
+import { isRunning } from './is-running.ts';
 
 /** Limits of waiting for a lock file. */
 export interface LockFileOptions {
   readonly signal?: AbortSignal;
   readonly timeoutMs: number;
+  /** The error when the lock was not free in time; `holder` is the process that has it, as text. */
+  readonly busy: (path: string, holder: string) => Error;
   /** A file untouched for so long has no living holder. Default 15 s; the holder touches it three times as often. */
   readonly staleMs?: number;
 }
@@ -23,7 +24,7 @@ export async function withLockFile<T>(path: string, options: LockFileOptions, ta
   const mine = JSON.stringify({ pid: process.pid, host: hostname(), token: randomUUID() });
   while (!(await create(path, mine))) {
     if (await breakStale(path, staleMs)) continue;
-    if (Date.now() > deadline) throw authErrors.storeBusy(path, await describe(path));
+    if (Date.now() > deadline) throw options.busy(path, await describe(path));
     await pause(20 + Math.random() * 40, options.signal);
   }
   // If the time cannot be updated, other processes may consider this one ended.
