@@ -22,6 +22,11 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'serve all servers of a configuration file as one',
     load: () => import('./commands/gateway.ts'),
   },
+  connect: {
+    group: 'Serve',
+    about: 'connect a client to a gateway that it shares with other clients',
+    load: () => import('./commands/connect.ts'),
+  },
   dev: {
     group: 'Write a server',
     about: 'run a server file and restart it on changes',

@@ -1,7 +1,7 @@
 // The control socket of a running gateway: `mooring gateway status` and the other commands talk to it. One request per
 // line and one response per line, as JSON. Only this user can connect.
 
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -23,10 +23,17 @@ export interface ControlSocket {
 }
 
 /** The folder of the sockets of this user: in the runtime folder if there is one, otherwise in the temporary folder. */
-export function controlFolder(): string {
-  const runtime = process.env['XDG_RUNTIME_DIR'];
-  if (runtime?.startsWith('/')) return join(runtime, 'mooring');
-  return join(tmpdir(), `mooring-${userInfo().uid}`);
+export function controlFolder(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+  users = '/run/user',
+): string {
+  const { uid } = userInfo();
+  const named = env['XDG_RUNTIME_DIR'];
+  if (named?.startsWith('/')) return join(named, 'mooring');
+  // Many clients start servers without that variable, and the commands of a terminal look for their sockets where it points to.
+  const usual = join(users, String(uid));
+  if (statSync(usual, { throwIfNoEntry: false })?.uid === uid) return join(usual, 'mooring');
+  return join(tmpdir(), `mooring-${uid}`);
 }
 
 /** The sockets of gateways that may be running, by process id. */
@@ -76,7 +83,7 @@ export async function openControlSocket(handlers: Readonly<Record<string, Contro
     server.once('error', reject);
     server.listen(path, resolve);
   });
-  if (process.platform !== 'win32') chmodSync(path, 0o600);
+  restrictSocket(path);
   // The gateway ends when its clients are gone, not when this socket is closed.
   server.unref();
   return {
@@ -87,6 +94,11 @@ export async function openControlSocket(handlers: Readonly<Record<string, Contro
       if (process.platform !== 'win32') rmSync(path, { force: true });
     },
   };
+}
+
+/** Only this user can connect to it. */
+export function restrictSocket(path: string): void {
+  if (process.platform !== 'win32') chmodSync(path, 0o600);
 }
 
 /** Creates the folder for this user only; another user's folder of the same name is rejected. */

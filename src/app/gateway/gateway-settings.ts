@@ -1,12 +1,13 @@
 // The configuration of a gateway together with the settings of the server that it is: where each comes from.
 
-import { resolve } from 'node:path';
 import { decodeGateway } from '../../gateway/config/decode-gateway.ts';
 import type { ConfigNote } from '../../gateway/config/decode-upstream.ts';
 import type { GatewayConfig } from '../../gateway/config/gateway-config.ts';
 import { commandName } from '../clients/launch.ts';
 import { isMooringConfig, readConfig } from '../clients/server-config.ts';
+import { thisPlatform } from '../config/folders.ts';
 import { resolveSettings, type SettingsInput } from '../config/resolve.ts';
+import { absolutePath } from '../config/values.ts';
 import { gatewayProfile } from '../profiles/index.ts';
 import type { Settings } from '../settings/settings.ts';
 import { UsageError } from '../usage-error.ts';
@@ -33,7 +34,7 @@ export interface GatewaySettings {
 export async function settingsFileOf(files: readonly string[]): Promise<string | undefined> {
   const own: string[] = [];
   for (const file of files) {
-    const content = await readConfig(resolve(file));
+    const content = await readConfig(pathOf(file));
     if (content.ok && isMooringConfig(content)) own.push(file);
   }
   if (own.length > 1) {
@@ -41,6 +42,9 @@ export async function settingsFileOf(files: readonly string[]): Promise<string |
   }
   return own[0];
 }
+
+/** Clients start commands without a shell, which would have replaced `~`. */
+const pathOf = (file: string): string => absolutePath(file, process.cwd(), thisPlatform().home);
 
 /** Reads settings and servers. Throws a `UsageError` for whatever is wrong. */
 export async function settingsOfGateway(input: GatewaySources): Promise<GatewaySettings> {
@@ -57,7 +61,7 @@ export async function settingsOfGateway(input: GatewaySources): Promise<GatewayS
 /** The files to read: those that are named, otherwise the configuration of the user. */
 export function filesOf({ files, target }: GatewaySources, configFile: string | undefined): readonly string[] {
   if (target !== undefined) return [];
-  if (files.length > 0) return files.map((file) => resolve(file));
+  if (files.length > 0) return files.map(pathOf);
   if (configFile !== undefined) return [configFile];
   throw new UsageError(
     'There are no servers to serve. Name the file of a client: mooring gateway --config FILE\n' +

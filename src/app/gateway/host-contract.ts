@@ -9,6 +9,14 @@ import type { Monitor } from '../../protocol/monitor.ts';
 /** Installs telemetry, audit log and policy on a server; `below`: its address below the endpoint. */
 export type Protect = (server: Server, upstreamOf: (request: RequestInfo) => string | undefined, below: string) => void;
 
+/** How a gateway is served. */
+export interface GatewayServing {
+  readonly transport: 'stdio' | 'http' | 'socket';
+  readonly url?: string;
+  /** How many clients are connected, if it is shared. */
+  clients?(): number;
+}
+
 export interface GatewayHost {
   readonly gateway: Gateway;
   /** The server at the endpoint. */
@@ -23,7 +31,7 @@ export interface GatewayHost {
   reload(): Promise<void>;
   /** For the console. */
   readonly upstreams: ConsoleGateway;
-  /** Opens the control socket; `url` if it is served over HTTP. */
-  control(url: string | undefined): Promise<void>;
+  /** Opens the control socket. */
+  control(serving: GatewayServing): Promise<void>;
   close(): Promise<void>;
 }

@@ -25,7 +25,7 @@ import { terminalOf } from './entries/ask-input.ts';
 import { Inputs } from './entries/inputs.ts';
 import { openStoredValues } from './entries/stored-values.ts';
 import { type GatewaySources, readGateway } from './gateway-settings.ts';
-import type { GatewayHost, Protect } from './host-contract.ts';
+import type { GatewayHost, GatewayServing, Protect } from './host-contract.ts';
 import { unknownView } from './known-tools.ts';
 import { outerGateways } from './outer-gateways.ts';
 import type { GatewayInfo, ListedTool } from './running.ts';
@@ -115,18 +115,18 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
     monitor: () => ({ ...monitorOf(gateway), clientDurations: telemetry.durations() }),
     reload: () => watch.reload(),
     upstreams: consoleGateway({ gateway, pins, as: main, messages, servers }),
-    async control(url) {
-      const info = { startedAt: new Date().toISOString(), url, files };
+    async control(serving) {
+      const info = { startedAt: new Date().toISOString(), files };
       const open = async (): Promise<void> => {
         try {
           const { openControlSocket } = await import('./control-socket.ts');
-          socket = await openControlSocket(controlHandlers(gateway, main, watch, info));
+          socket = await openControlSocket(controlHandlers(gateway, main, watch, serving, info));
         } catch (error) {
           logger.warn(`"mooring gateway status" cannot reach this gateway: ${(error as Error).message}`);
         }
         if (isClosed) socket?.close();
       };
-      if (url !== undefined) await open();
+      if (serving.transport !== 'stdio') await open();
       // Clients wait for the first answers on stdio, and Node loads its modules for processes and clusters for this socket.
       else opening = setTimeout(open, controlDelayMs).unref();
     },
@@ -234,7 +234,8 @@ function controlHandlers(
   gateway: Gateway,
   main: ServedAs,
   watch: ConfigWatch,
-  { startedAt, url, files }: Pick<GatewayInfo, 'startedAt' | 'url' | 'files'>,
+  { clients, ...serving }: GatewayServing,
+  info: Pick<GatewayInfo, 'startedAt' | 'files'>,
 ) {
   const nameOf = ({ server }: JsonObject): string => {
     if (typeof server !== 'string') throw new Error('a server is missing');
@@ -242,7 +243,8 @@ function controlHandlers(
   };
   return {
     info: (): GatewayInfo => ({
-      ...{ pid: process.pid, startedAt, version, transport: url === undefined ? 'stdio' : 'http', url, files },
+      ...{ pid: process.pid, version, ...serving, ...info },
+      clients: clients?.(),
       problem: watch.problem,
     }),
     status: () => gateway.status(),
@@ -250,6 +252,8 @@ function controlHandlers(
     restart: (params: JsonObject) => gateway.restart(nameOf(params)),
     recheck: (params: JsonObject) => gateway.recheckPins(nameOf(params)),
     reload: () => watch.reload(),
+    // As if the user had sent it: open calls finish. After the response to this request.
+    stop: () => void setImmediate(() => process.kill(process.pid, 'SIGTERM')),
   };
 }
 

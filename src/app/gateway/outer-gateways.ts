@@ -6,7 +6,7 @@ import { realpathSync } from 'node:fs';
 import { UsageError } from '../usage-error.ts';
 
 /** Gateways put this into the environment of the servers that they start. */
-const variable = 'MOORING_OUTER_GATEWAYS';
+export const outerGatewaysVariable = 'MOORING_OUTER_GATEWAYS';
 
 /** What the servers of a gateway get. Throws if the same gateway, with the same file and view, has started this one. */
 export function outerGateways(
@@ -14,7 +14,7 @@ export function outerGateways(
   view = '',
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Readonly<Record<string, string>> {
-  const outer = env[variable]?.split(' ') ?? [];
+  const outer = env[outerGatewaysVariable]?.split(' ') ?? [];
   // Hashes: servers need not know the paths of the user's files.
   const own = files.map((file) => hash('sha256', `${realpathSync(file)}?${view}`, 'base64url'));
   const again = own.findIndex((gateway) => outer.includes(gateway));
@@ -22,5 +22,5 @@ export function outerGateways(
     throw new UsageError(`${files[again]} has an entry that starts this gateway again. Remove it, or disable it there`);
   }
   const all = [...outer, ...own];
-  return all.length === 0 ? {} : { [variable]: all.join(' ') };
+  return all.length === 0 ? {} : { [outerGatewaysVariable]: all.join(' ') };
 }

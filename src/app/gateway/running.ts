@@ -4,14 +4,17 @@ import { rmSync } from 'node:fs';
 import type { UpstreamStatus } from '../../gateway/index.ts';
 import { UsageError } from '../usage-error.ts';
 import { askGateway, findControlSockets, GatewayGone, GatewaySilent } from './control-socket.ts';
+import type { GatewayServing } from './host-contract.ts';
 
 /** What a gateway reports about itself. */
 export interface GatewayInfo {
   readonly pid: number;
   readonly startedAt: string;
   readonly version: string;
-  readonly transport: 'stdio' | 'http';
+  readonly transport: GatewayServing['transport'];
   readonly url?: string | undefined;
+  /** How many clients are connected, if they share it. */
+  readonly clients?: number | undefined;
   readonly files: readonly string[];
   /** Why the files were not applied when they changed. */
   readonly problem?: string | undefined;
@@ -34,6 +37,8 @@ export interface RunningGateway {
   /** Compares the tools of a server with its pins again. */
   recheck(server: string): Promise<void>;
   reload(): Promise<void>;
+  /** Ends it. Resolves when it has begun to. */
+  stop(): Promise<void>;
 }
 
 /** How long a gateway may take to say that it runs; one that is stopped or busy must not delay the others for long. */
@@ -79,5 +84,6 @@ function gatewayAt(path: string, info: GatewayInfo): RunningGateway {
     restart: async (server) => void (await askGateway(path, 'restart', { server })),
     recheck: async (server) => void (await askGateway(path, 'recheck', { server })),
     reload: async () => void (await askGateway(path, 'reload')),
+    stop: async () => void (await askGateway(path, 'stop')),
   };
 }

@@ -3,20 +3,24 @@
 import { gatewayProfile } from '../profiles/index.ts';
 import { serve } from '../serving/serve.ts';
 import { type GatewaySources, settingsFileOf } from './gateway-settings.ts';
+import type { SocketOptions } from './shared/serve-socket.ts';
 
 export interface ServeGatewayOptions extends GatewaySources {
   readonly view?: string;
   readonly showSetup?: boolean;
+  readonly socket?: SocketOptions | undefined;
 }
 
 /** Serves until the client disconnects (stdio) or the process is stopped. */
-export async function serveGateway({ view, showSetup = false, flags, ...input }: ServeGatewayOptions): Promise<void> {
+export async function serveGateway(options: ServeGatewayOptions): Promise<void> {
+  const { view, showSetup = false, flags, socket, ...input } = options;
   const configFile = await settingsFileOf(input.files);
   await serve({
     profile: gatewayProfile,
     ...(flags === undefined ? {} : { flags }),
     ...(configFile === undefined ? {} : { configFile }),
     showSetup,
+    ...(socket === undefined ? {} : { socket }),
     gateway: { ...input, ...(view === undefined ? {} : { view }) },
   });
 }

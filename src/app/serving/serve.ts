@@ -15,6 +15,7 @@ import type { ResolvedSettings, SettingsInput } from '../config/resolve.ts';
 import type { GatewaySources } from '../gateway/gateway-settings.ts';
 import type { HostOptions } from '../gateway/host.ts';
 import type { GatewayHost } from '../gateway/host-contract.ts';
+import type { SocketOptions } from '../gateway/shared/serve-socket.ts';
 import { type AssembledServer, gatewayProfile, type Profile, type ProfileRow, profiles } from '../profiles/index.ts';
 import { checkFolders } from '../settings/check-folders.ts';
 import type { PolicyGuard } from '../settings/policy.ts';
@@ -33,6 +34,8 @@ export interface ServeOptions extends SettingsInput {
   readonly showSetup?: boolean;
   /** Servers to offer besides those of the profile; the profile `gateway` offers nothing else. */
   readonly gateway?: GatewaySources & { readonly view?: string };
+  /** Serves the clients that connect to a socket; for gateways. */
+  readonly socket?: SocketOptions;
 }
 
 /** Serves a profile until the client disconnects (stdio) or the process is stopped. */
@@ -140,7 +143,11 @@ async function serveProfile({ options, started, profile, worker, logger }: Profi
     if (settings.http?.enabled !== true) {
       const principal = await principalOf(settings);
       await openConsoleBesideStdio(ready, resolved, audit, logger);
-      await ready.gateway?.control(undefined);
+      if (options.socket !== undefined && ready.gateway !== undefined) {
+        const { serveOverSocket } = await import('../gateway/shared/serve-socket.ts');
+        return serveOverSocket({ ...options.socket, gateway: ready.gateway, principal, logger });
+      }
+      await ready.gateway?.control({ transport: 'stdio' });
       return serveOverStdio(resolved, ready, principal, logger, guard, unguard);
     }
     const { serveOverHttp } = await import('./serve-http.ts');
@@ -154,7 +161,7 @@ async function serveProfile({ options, started, profile, worker, logger }: Profi
         await reload({ asked: options, started, authentication, policyGuard, logger }, served);
       },
     });
-    await ready.gateway?.control(served.url);
+    await ready.gateway?.control({ transport: 'http', url: served.url });
     guard();
   });
 }

@@ -1,14 +1,14 @@
 // mooring gateway: serves the servers of configuration files behind one endpoint, and the commands about that.
 
+import { resolve } from 'node:path';
 import { serveGateway } from '../../app/gateway/serve-gateway.ts';
 import { UsageError } from '../../app/usage-error.ts';
-import { readArgs } from '../parse-args.ts';
-import { settingsFlags, toFlagValues } from '../settings-flags.ts';
+import { gatewayArgs } from '../gateway/gateway-args.ts';
 
 const help = `Usage: mooring gateway [--config FILE]… [--view NAME] [options]
        mooring gateway [options] -- command …
        mooring gateway URL [options]
-       mooring gateway <check|status|tools|restart|pins|import|login|logout> …
+       mooring gateway <check|status|tools|restart|stop|pins|import|login|logout> …
 
 Serves all servers of a configuration file as one server, over stdio or HTTP, whatever protocol revision and transport
 each of them uses. FILE is the file of any client (mcpServers, servers of VS Code, TOML of Codex) or mooring.json;
@@ -21,6 +21,8 @@ Options:
   --config FILE    servers to offer; repeatable
   --view NAME      the view to serve at /mcp, or on stdio
   --http           serve over HTTP; --port, --host, --token and all other options of "mooring serve" apply
+  --socket PATH    serve the clients that connect to a Unix socket; "mooring connect" starts a gateway like that
+  --idle-seconds N with --socket: end when no client has been connected for so long; default 600
   -h, --help       show this help
 
 Commands:
@@ -28,6 +30,7 @@ Commands:
   status           show the servers of the running gateway
   tools [SERVER]   list the tools as clients see them
   restart SERVER   restart a server
+  stop             end the gateway
   pins             list the accepted tools; "pins diff" shows changes, "pins accept" accepts them
   import           write the servers of a client into a file for the gateway
   login [SERVER]   store inputs and secrets, and sign in to a server; "logout" deletes them
@@ -39,11 +42,15 @@ Examples:
   mooring gateway https://example.com/mcp
 `;
 
+/** As long as a timer of Node.js can be. */
+const maxIdleSeconds = 2_000_000;
+
 const subcommands: Readonly<Record<string, () => Promise<{ run(args: readonly string[]): Promise<number> }>>> = {
   check: () => import('../gateway/check.ts'),
   status: () => import('../gateway/status.ts'),
   tools: () => import('../gateway/tools.ts'),
   restart: () => import('../gateway/restart.ts'),
+  stop: () => import('../gateway/stop.ts'),
   pins: () => import('../gateway/pins.ts'),
   import: () => import('../gateway/import.ts'),
   login: () => import('../gateway/login.ts'),
@@ -54,74 +61,35 @@ export async function run(args: readonly string[]): Promise<number> {
   const [first = '', ...rest] = args;
   if (Object.hasOwn(subcommands, first))
     return (await (subcommands[first] as (typeof subcommands)[string])()).run(rest);
-  const split = args.indexOf('--');
-  const command = split === -1 ? undefined : args.slice(split + 1);
-  const { values, positionals } = readArgs('gateway', split === -1 ? args : args.slice(0, split), {
-    ...settingsFlags(),
-    config: { type: 'string', multiple: true },
-    view: { type: 'string' },
+  const { values, sources, view } = await gatewayArgs('gateway', args, Object.keys(subcommands), {
     'show-setup': { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  } as const);
-  if (values.help === true) {
+    socket: { type: 'string' },
+    'idle-seconds': { type: 'string' },
+  });
+  if (values['help'] === true) {
     const { openOutput } = await import('../ui/output.ts');
     openOutput().write(help);
     return 0;
   }
-  const { config = [], view } = values;
-  const single = await singleOf(positionals, command, config);
-  if (single.target !== undefined && view !== undefined) {
-    throw new UsageError('--view is for servers of a file; a single server has no views');
-  }
   await serveGateway({
-    files: config,
+    ...sources,
     ...(view === undefined ? {} : { view }),
-    ...single,
     showSetup: values['show-setup'] === true,
-    flags: toFlagValues(withoutOwn(values)),
+    socket: socketOf(values),
   });
   return 0;
 }
 
-/** The one server of a command line or URL. */
-async function singleOf(
-  positionals: readonly string[],
-  command: readonly string[] | undefined,
-  config: readonly string[],
-): Promise<{ readonly target?: string | readonly string[] }> {
-  const [url, ...more] = positionals;
-  if (url === undefined && command === undefined) return {};
-  if (url !== undefined && !/^(https?|wss?):\/\//i.test(url)) throw await notOurs(url, positionals, command);
-  if (config.length > 0) {
-    throw new UsageError('Use --config for servers of a file, or name one server; not both');
+function socketOf(values: Readonly<Record<string, unknown>>) {
+  const { socket, http, 'idle-seconds': idle } = values;
+  if (socket === undefined) {
+    if (idle !== undefined) throw new UsageError('--idle-seconds is for --socket');
+    return undefined;
   }
-  if (command !== undefined) {
-    if (url !== undefined) throw new UsageError('Name a URL or a command, not both');
-    if (command.length === 0) throw new UsageError('A command is missing after --');
-    return { target: command };
+  if (http === true) throw new UsageError('Use --http or --socket, not both');
+  const seconds = idle === undefined ? undefined : Number(idle);
+  if (seconds !== undefined && !(seconds > 0 && seconds <= maxIdleSeconds)) {
+    throw new UsageError(`--idle-seconds: ${idle} is not a number from 1 to ${maxIdleSeconds}`);
   }
-  if (more.length > 0) throw new UsageError(`Name one URL, not ${positionals.join(', ')}`);
-  return { target: url as string };
-}
-
-/** A word that is neither a command about gateways nor a URL. */
-async function notOurs(
-  word: string,
-  words: readonly string[],
-  command: readonly string[] | undefined,
-): Promise<UsageError> {
-  if (Object.hasOwn(subcommands, word)) return new UsageError(`The command comes first: mooring gateway ${word} …`);
-  const { nearest } = await import('../../app/text/nearest.ts');
-  const meant = nearest(word, Object.keys(subcommands));
-  const line =
-    command === undefined ? `. A command line goes after --, as in: mooring gateway -- ${words.join(' ')}` : '';
-  return new UsageError(
-    `${JSON.stringify(word)} is neither a command of "mooring gateway" nor a URL` +
-      (meant === undefined ? line : `; did you mean ${JSON.stringify(meant)}?`),
-  );
-}
-
-function withoutOwn(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const own = ['config', 'view', 'show-setup', 'help'];
-  return Object.fromEntries(Object.entries(values).filter(([name]) => !own.includes(name)));
+  return { path: resolve(String(socket)), idleMs: seconds === undefined ? undefined : seconds * 1000 };
 }

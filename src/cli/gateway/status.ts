@@ -40,9 +40,11 @@ export const run = command({ name: 'gateway status', help, options, maxWords: 0 
     return 1;
   }
   for (const { info, servers } of all) {
-    const { pid, transport, url, files, startedAt, problem } = info;
+    const { pid, transport, url, clients, files, startedAt, problem } = info;
     const source = files.length === 0 ? '' : ` · ${lineForTerminal(files.join(', '), 300)}`;
-    out.write(`gateway ${pid} · ${url ?? transport} · since ${startedAt}${source}\n`);
+    out.write(
+      `gateway ${pid} · ${url ?? transport}${clients === undefined ? '' : `, ${clients} connected`} · since ${startedAt}${source}\n`,
+    );
     if (problem !== undefined) out.write(`${out.style.warn('not reloaded:')} ${lineForTerminal(problem, 500)}\n`);
     print(servers, out);
   }

@@ -31,6 +31,13 @@ test('a pasted file is one server on stdio: names have a prefix, calls reach the
   });
 });
 
+test('~ is the home folder: clients start commands without a shell', async () => {
+  writeConfig(home, { mcpServers: { files: serverEntry(home, 'files', [{ name: 'read' }]) } }, 'mine.json');
+  await using(connectStdio(home, ['--config', '~/work/mine.json']), async (client) => {
+    expect(await toolNames(client)).toEqual(['files__read']);
+  });
+});
+
 test('several files, the keys of VS Code, and a file of settings together', async () => {
   const one = writeConfig(home, { servers: { one: serverEntry(home, 'one', [{ name: 'a' }]) } }, 'vscode.json');
   const two = writeConfig(

@@ -1,0 +1,176 @@
+// Connects this process, which a client has started, to the gateway that it shares with other clients, and starts that
+// gateway if it does not run. Then only bytes are copied.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { dirname, resolve } from 'node:path';
+import { pause } from '../../../common/wait.ts';
+import { createLogger } from '../../../logging/logger.ts';
+import { withLockFile } from '../../../transports/lock-file.ts';
+import { watchParent } from '../../../transports/process-watch.ts';
+import { UsageError } from '../../usage-error.ts';
+import { makePrivate } from '../control-socket.ts';
+import { outerGateways } from '../outer-gateways.ts';
+import { type ConnectResponse, readFirstLine, writeLine } from './first-line.ts';
+import { filesOfShared, type SharedGateway, type SharedGatewayFiles } from './shared-gateway.ts';
+
+export interface ConnectSharedOptions extends SharedGateway {
+  readonly view?: string | undefined;
+  /** The configuration files that it reads. */
+  readonly files: readonly string[];
+}
+
+/** How long a gateway may take to start, with a configuration that asks slow programs for secrets. */
+const startMs = 60_000;
+const pollMs = 20;
+/** How long a gateway may take to respond to a connection; one that is stopped never does. */
+const responseMs = 10_000;
+/** How long calls may continue after a signal; less once the client has closed stdin. Official clients send SIGKILL after 2 s. */
+const graceMs = { open: 5_000, ended: 1_000 };
+const parentPollMs = 3_000;
+/** Of the log of a gateway that did not start. */
+const shownLines = 20;
+
+/** Serves the client on stdin and stdout until one side ends. Returns the exit code. */
+export async function connectShared({ view, files: configured, ...gateway }: ConnectSharedOptions): Promise<number> {
+  // Throws in a server of that gateway, which would wait for itself. Files that do not exist are reported by the gateway.
+  outerGateways(configured.filter((file) => existsSync(file)));
+  const files = filesOfShared(gateway);
+  const socket = (await open(files.socket)) ?? (await start(gateway, files));
+  writeLine(socket, { pid: process.pid, view });
+  const { pid, rejected } = await readResponse(socket, files);
+  if (rejected !== undefined) {
+    socket.destroy();
+    throw new UsageError(rejected);
+  }
+  createLogger({ name: 'mooring' }).info('Connected to a shared gateway', { gateway: pid, log: files.log });
+  return copy(socket);
+}
+
+/** A connection; undefined if nothing listens. */
+function open(path: string): Promise<Socket | undefined> {
+  return new Promise((resolved, rejected) => {
+    const socket = connect({ path, allowHalfOpen: true });
+    socket.once('connect', () => {
+      socket.off('error', onError);
+      resolved(socket);
+    });
+    const onError = (error: NodeJS.ErrnoException): void => {
+      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') resolved(undefined);
+      else rejected(new Error(`The shared gateway cannot be reached: ${error.message}`));
+    };
+    socket.once('error', onError);
+  });
+}
+
+/** Starts the gateway. Of several processes that want to, one does, and the others use it. */
+async function start(gateway: SharedGateway, files: SharedGatewayFiles): Promise<Socket> {
+  if (process.platform === 'win32') mkdirSync(dirname(files.lock), { recursive: true });
+  else makePrivate(dirname(files.lock));
+  const busy = (path: string, holder: string): Error =>
+    new Error(
+      `The shared gateway is being started by ${holder}, which takes too long. Remove ${path} if that process is gone`,
+    );
+  return withLockFile(files.lock, { timeoutMs: startMs, busy }, async () => {
+    const running = await open(files.socket);
+    if (running !== undefined) return running;
+    // Of a gateway that was killed.
+    if (process.platform !== 'win32') rmSync(files.socket, { force: true });
+    mkdirSync(dirname(files.log), { recursive: true, mode: 0o700 });
+    rmSync(files.log, { force: true });
+    const log = openSync(files.log, 'a', 0o600);
+    try {
+      return await untilListening(launch(gateway, files.socket, log), files);
+    } finally {
+      closeSync(log);
+    }
+  });
+}
+
+/** The gateway outlives this process and its terminal. */
+function launch({ folder, args }: SharedGateway, socket: string, log: number): ChildProcess {
+  const program = resolve(process.argv[1] ?? '');
+  const child = spawn(process.execPath, [...process.execArgv, program, 'gateway', '--socket', socket, ...args], {
+    cwd: folder,
+    detached: true,
+    stdio: ['ignore', 'ignore', log],
+    windowsHide: true,
+  });
+  child.unref();
+  return child;
+}
+
+async function untilListening(child: ChildProcess, { socket, log }: SharedGatewayFiles): Promise<Socket> {
+  let failure: string | undefined;
+  child.once('error', (error) => {
+    failure = error.message;
+  });
+  child.once('exit', () => {
+    failure = lastLines(log);
+  });
+  for (const until = performance.now() + startMs; performance.now() < until; await pause(pollMs)) {
+    const opened = await open(socket);
+    if (opened !== undefined) return opened;
+    if (failure !== undefined) throw new Error(`The shared gateway did not start: ${failure}`);
+  }
+  child.kill();
+  throw new Error(`The shared gateway did not start within ${startMs / 1000} s. Its log is ${log}`);
+}
+
+/** The end of the log; the name of the program is shown before it. */
+function lastLines(file: string): string {
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-shownLines);
+  return lines.join('\n').replace(/^mooring: /, '');
+}
+
+async function readResponse(socket: Socket, { log }: SharedGatewayFiles): Promise<ConnectResponse> {
+  try {
+    return (await readFirstLine(socket, responseMs)) as ConnectResponse;
+  } catch (error) {
+    socket.destroy();
+    throw new Error(
+      `The shared gateway does not accept the connection: ${(error as Error).message}. Its log is ${log}`,
+    );
+  }
+}
+
+/** Copies both directions until the gateway ends the connection. */
+function copy(socket: Socket): Promise<number> {
+  const { stdin, stdout } = process;
+  return new Promise((end) => {
+    const leave = (code: number): void => {
+      stdin.destroy();
+      socket.destroy();
+      end(code);
+    };
+    // The gateway finishes open calls, writes their responses and ends the connection.
+    const stop = (): void => {
+      const limit = stdin.readableEnded ? graceMs.ended : graceMs.open;
+      stdin.unpipe(socket);
+      socket.end();
+      setTimeout(() => leave(0), limit).unref();
+    };
+    let isStopping = false;
+    const onSignal = (): void => {
+      if (isStopping) leave(0);
+      isStopping = true;
+      stop();
+    };
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
+    watchParent({ onOrphaned: onSignal }, process.ppid, parentPollMs);
+    stdin.on('error', stop);
+    // The client is gone.
+    stdout.on('error', () => leave(0));
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => {
+      if (!stdin.readableEnded && !isStopping) {
+        process.stderr.write('mooring: the shared gateway has ended\n');
+        leave(1);
+      } else leave(0);
+    });
+    socket.on('end', () => socket.end());
+    stdin.pipe(socket);
+    socket.pipe(stdout, { end: false });
+  });
+}

@@ -1,0 +1,145 @@
+// Serves the clients that connect to the socket of a shared gateway, each as if the gateway were on its stdin and stdout.
+
+import { fstatSync, ftruncateSync, rmSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import type { Logger } from '../../../common/logger.ts';
+import type { Server } from '../../../engine/server.ts';
+import type { Principal } from '../../../protocol/callers/principal.ts';
+import { type StreamServer, serveStream } from '../../../transports/stream.ts';
+import { restrictSocket } from '../control-socket.ts';
+import type { GatewayHost } from '../host-contract.ts';
+import { unknownView } from '../known-tools.ts';
+import { type ConnectRequest, readFirstLine, writeLine } from './first-line.ts';
+
+export interface SharedOptions {
+  /** The socket to listen on. */
+  readonly path: string;
+  readonly gateway: GatewayHost;
+  readonly principal: Principal | undefined;
+  readonly logger: Logger;
+  /** How long it listens while no client is connected. */
+  readonly idleMs: number;
+  /** No client has connected for that long; it does not listen any more. */
+  readonly onIdle: () => void;
+}
+
+/** A gateway that listens for clients. */
+export interface SharedServer {
+  /** How many clients are connected. */
+  readonly clients: number;
+  /** Stops listening, and lets open calls finish. */
+  close(): Promise<void>;
+}
+
+/** How long a client may take for its first line. */
+const firstLineMs = 5_000;
+/** The log is emptied beyond this size: a gateway may run for months. */
+const maxLogBytes = 16 * 1024 * 1024;
+const logCheckMs = 60_000;
+const stderr = 2;
+
+export async function serveShared(options: SharedOptions): Promise<SharedServer> {
+  const { path, logger } = options;
+  const sockets = new Set<Socket>();
+  const connections = new Set<StreamServer>();
+  let idle: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  const listener = createServer({ allowHalfOpen: true }, (socket) => {
+    clearTimeout(idle);
+    sockets.add(socket);
+    // A client that goes away ends its connection; there is nothing to report.
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => {
+      sockets.delete(socket);
+      waitForClients();
+    });
+    void accept(socket);
+  });
+
+  const waitForClients = (): void => {
+    if (isClosed || sockets.size > 0) return;
+    clearTimeout(idle);
+    idle = setTimeout(() => {
+      stopListening();
+      // Another client may have connected in this very moment: it is served until it leaves.
+      if (sockets.size === 0) options.onIdle();
+      else for (const socket of sockets) socket.on('close', () => sockets.size === 0 && options.onIdle());
+    }, options.idleMs);
+  };
+
+  const accept = async (socket: Socket): Promise<void> => {
+    try {
+      const request = (await readFirstLine(socket, firstLineMs)) as ConnectRequest;
+      const server = serverFor(options.gateway, request);
+      if (typeof server === 'string') {
+        writeLine(socket, { pid: process.pid, rejected: server });
+        socket.end();
+        return;
+      }
+      writeLine(socket, { pid: process.pid });
+      await serveClient(server, socket, request);
+    } catch (error) {
+      logger.warn(`a client could not connect: ${(error as Error).message}`);
+    }
+    socket.destroy();
+  };
+
+  const serveClient = async (server: Server, socket: Socket, { pid }: ConnectRequest): Promise<void> => {
+    // If loading fails, the call that needs it reports the error.
+    server.prepare().catch(() => {});
+    const address = `pid ${pid}`;
+    const { principal } = options;
+    const peer = { transport: 'stdio' as const, address, ...(principal === undefined ? {} : { principal }) };
+    const connection = serveStream(server, socket, socket, peer, { logger });
+    connections.add(connection);
+    await connection.closed;
+    connections.delete(connection);
+    await new Promise<void>((ended) => {
+      socket.once('close', ended);
+      socket.end(ended);
+    });
+  };
+
+  const stopListening = (): void => {
+    isClosed = true;
+    clearTimeout(idle);
+    clearInterval(logCheck);
+    listener.close();
+  };
+
+  if (process.platform !== 'win32') rmSync(path, { force: true });
+  await new Promise<void>((resolve, reject) => {
+    listener.once('error', reject);
+    listener.listen(path, resolve);
+  });
+  restrictSocket(path);
+  waitForClients();
+  const logCheck = setInterval(emptyLongLog, logCheckMs).unref();
+  return {
+    get clients() {
+      return connections.size;
+    },
+    async close() {
+      if (!isClosed) stopListening();
+      await Promise.all([...connections].map((each) => each.stop()));
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** What a client is served; a text if it cannot be. */
+function serverFor({ gateway, server, serverAt }: GatewayHost, { view }: ConnectRequest): Server | string {
+  if (view === undefined) return server;
+  return serverAt(`/v/${view}`) ?? unknownView(view, gateway.viewNames);
+}
+
+/** Stderr is the log file, opened for appending. */
+function emptyLongLog(): void {
+  try {
+    const { size } = fstatSync(stderr);
+    if (size > maxLogBytes) ftruncateSync(stderr, 0);
+  } catch {
+    // Stderr is not a file.
+  }
+}
