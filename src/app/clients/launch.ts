@@ -29,9 +29,17 @@ export function launchEntry(options: LaunchOptions): ClientConfigEntry {
   return launchMooring(serveArguments(options), options);
 }
 
-/** The command that starts the gateway with this file. */
-export function launchGateway(file: string, env: Readonly<Record<string, string>> = {}): ClientConfigEntry {
-  return launchMooring(['gateway', '--config', file], { env, how: 'auto' });
+/** The command that starts the gateway with this file. `sharedIn`: the folder of one that is shared with other clients. */
+export function launchGateway(
+  file: string,
+  env: Readonly<Record<string, string>> = {},
+  sharedIn?: string,
+): ClientConfigEntry {
+  return launchMooring([...gatewayCommand(sharedIn), '--config', file], { env, how: 'auto' });
+}
+
+export function gatewayCommand(sharedIn: string | undefined): readonly string[] {
+  return sharedIn === undefined ? ['gateway'] : ['connect', '--folder', sharedIn];
 }
 
 function launchMooring(

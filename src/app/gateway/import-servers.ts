@@ -12,7 +12,7 @@ import type { JsonObject } from '../../protocol/model.ts';
 import { formatIssues, type Issue } from '../../schema/index.ts';
 import { type ClientRow, clientFile, clients, type Scope } from '../clients/clients.ts';
 import { type Edited, replaceEntries } from '../clients/edit.ts';
-import { launchGateway } from '../clients/launch.ts';
+import { gatewayCommand, launchGateway } from '../clients/launch.ts';
 import {
   isDisabled,
   isOfExtension,
@@ -122,11 +122,11 @@ function unresolvable(name: string, section: readonly string[], written: unknown
   return issues;
 }
 
-/** Whether an entry starts `mooring gateway` with the servers of files. With a command or URL it is a server like any other. */
+/** Whether an entry starts `mooring gateway` or `mooring connect` with the servers of files. With a command or URL it is a server like any other. */
 function isGateway({ written }: WrittenServer): boolean {
   const { command, args = [] } = decodeEntry(written);
   const words = [command ?? '', ...args];
-  const at = words.findIndex((word, i) => word === 'gateway' && program.test(words[i - 1] ?? ''));
+  const at = words.findIndex((word, i) => /^(gateway|connect)$/.test(word) && program.test(words[i - 1] ?? ''));
   return at !== -1 && !words.slice(at).some((word) => word === '--' || /^(https?|wss?):/i.test(word));
 }
 
@@ -198,10 +198,14 @@ export function writeGatewayFile(file: string, text: string): void {
   writeFileSync(file, text, { mode: 0o600 });
 }
 
-/** Replaces the imported servers in the client with the gateway. A backup of the client's file is kept. */
+/**
+ * Replaces the imported servers in the client with the gateway. A backup of the client's file is kept. `sharedIn`: the folder of
+ * a gateway that it shares with other clients.
+ */
 export function replaceInClient(
   { client, file, servers, sections, gateways, inputs = [] }: ImportedServers,
   gatewayFile: string,
+  sharedIn?: string,
 ): Edited {
   const [section = [], ...others] = sections;
   if (others.length > 0) {
@@ -211,14 +215,16 @@ export function replaceInClient(
   // A file that --file names may have them in a place other than in the usual file of the client.
   const { sectionIn: _usual, ...usual } = clients[client] as ClientRow;
   const row: ClientRow = { ...usual, section };
-  const fresh = launchGateway(resolve(gatewayFile), inputVariables(inputs));
+  const fresh = launchGateway(resolve(gatewayFile), inputVariables(inputs), sharedIn);
   const [known] = gateways.filter(({ written }) => decodeEntry(written).args?.includes('--config'));
   if (known === undefined) {
     const name = gateways.some((each) => each.name === 'mooring') ? 'mooring-gateway' : 'mooring';
     return replaceEntries(row, file, Object.keys(servers), name, row.encodeEntry(fresh));
   }
   // The gateway of an earlier import keeps serving its own files.
-  const { command = '', args = [] } = decodeEntry(known.written);
+  const { command = '', args: given = [] } = decodeEntry(known.written);
+  const own = sharedIn === undefined ? -1 : given.indexOf('gateway');
+  const args = given.flatMap((word, at) => (at === own ? gatewayCommand(sharedIn) : [word]));
   const files = args.includes(resolve(gatewayFile)) ? [] : ['--config', resolve(gatewayFile)];
   const entry = row.encodeEntry({ ...fresh, command, args: [...args, ...files] });
   return replaceEntries(row, file, Object.keys(servers), known.name, entry);

@@ -16,6 +16,7 @@ Options:
   --from CLIENT    claude-desktop, claude-code, cursor, vscode, codex, gemini, windsurf …
   --output FILE    write them to this file instead, readable only by you
   --replace        replace them in the client with the gateway, and keep a backup of its file; needs --output
+  --shared         with --replace: the client shares the gateway with your other clients ("mooring connect")
   --project        read the client's project configuration in this folder
   --file FILE      read this file
   -h, --help       show this help
@@ -28,6 +29,7 @@ const options = {
   from: { type: 'string' },
   output: { type: 'string' },
   replace: { type: 'boolean' },
+  shared: { type: 'boolean' },
   project: { type: 'boolean' },
   file: { type: 'string' },
 } as const;
@@ -36,6 +38,9 @@ export const run = command({ name: 'gateway import', help, options, maxWords: 0 
   if (values.from === undefined) throw new UsageError('Name the client: mooring gateway import --from CLIENT');
   if (values.replace === true && values.output === undefined) {
     throw new UsageError('--replace needs --output FILE: the gateway reads the servers from that file');
+  }
+  if (values.shared === true && values.replace !== true) {
+    throw new UsageError('--shared is for --replace; to start it yourself: mooring connect --config FILE');
   }
   const imported = await importServers(
     clientName(values.from),
@@ -60,9 +65,11 @@ export const run = command({ name: 'gateway import', help, options, maxWords: 0 
     out.write(`Start it: mooring gateway --config ${shortened(file)}\n`);
     return 0;
   }
-  const { backup } = replaceInClient(imported, file);
+  const isOfProject = values.project === true;
+  const sharedIn = values.shared === true ? (isOfProject ? process.cwd() : '~') : undefined;
+  const { backup } = replaceInClient(imported, file, sharedIn);
   out.write(
-    `${shortened(imported.file)} starts the gateway now${backup === undefined ? '' : `; backup: ${shortened(backup)}`}\n`,
+    `${shortened(imported.file)} ${sharedIn === undefined ? 'starts the gateway' : 'uses the shared gateway'} now${backup === undefined ? '' : `; backup: ${shortened(backup)}`}\n`,
   );
   return 0;
 });

@@ -176,6 +176,30 @@ test('a server that is added later joins the others in the gateway of the client
   await client.close();
 });
 
+test('with --shared, clients use one gateway', async () => {
+  const cursor = writeClient('.cursor/mcp.json', {
+    mcpServers: { files: serverEntry(home, 'files', [{ name: 'read' }]) },
+  });
+  const output = home.file('servers.json');
+  const args = ['import', '--from', 'cursor', '--output', output, '--replace'];
+  expect(await run(...args, '--shared')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('uses the shared gateway now'),
+  });
+  const entry = (): { command: string; args: string[] } => JSON.parse(readFileSync(cursor, 'utf8')).mcpServers.mooring;
+  expect(entry().args.slice(-5)).toEqual(['connect', '--folder', '~', '--config', output]);
+  expect(await run(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining('already starts the gateway') });
+  // An entry that starts a gateway of its own becomes one that shares it.
+  const { command, args: shared } = entry();
+  const own = { command, args: [...shared.slice(0, -5), 'gateway', '--config', output] };
+  const notes = serverEntry(home, 'notes', [{ name: 'add' }]);
+  writeFileSync(cursor, JSON.stringify({ mcpServers: { mooring: own, notes } }));
+  const more = home.file('more.json');
+  expect(await run('import', '--from', 'cursor', '--output', more, '--replace', '--shared')).toMatchObject({ code: 0 });
+  expect(entry().args.slice(-7)).toEqual(['connect', '--folder', '~', '--config', output, '--config', more]);
+  expect(await run('import', '--from', 'cursor', '--shared')).toMatchObject({ code: 2 });
+});
+
 test('a bridge to one server is imported like any other server', async () => {
   const bridge = { command: 'npx', args: ['-y', 'mooring@latest', 'gateway', 'https://far.example/mcp'] };
   const gateway = { command: 'npx', args: ['-y', 'mooring@latest', 'gateway', '--config', 'servers.json'] };
