@@ -363,6 +363,14 @@ const gatewayStart = [
     eras: ['handshake'],
     needsExport: 'serveStdio',
   },
+  {
+    id: 'connect',
+    name: 'mooring connect, 20 servers',
+    file: 'gateway-start.mjs',
+    env: { BENCH_COMMAND: 'connect' },
+    eras: ['handshake'],
+    needsExport: 'serveStdio',
+  },
 ];
 
 export const contestants = {

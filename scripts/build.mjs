@@ -98,8 +98,14 @@ const groups = [
   },
   // What the first call of a tool loads: the feature, and the validator of its arguments.
   { name: 'calls', entries: ['src/engine/features/call-tool.ts', 'src/schema/json-schema-validator.ts'] },
-  // What `mooring serve` loads: settings, flags, and the profiles that src/app/profiles/index.ts imports statically.
-  { name: 'start', entries: ['src/cli/run.ts'] },
+  // What `mooring serve` loads: settings, flags, and the profiles that src/app/profiles/index.ts imports statically. The last two
+  // are small: without them here, a client that connects to a shared gateway would load all of `gateway-config`.
+  {
+    name: 'start',
+    entries: ['src/cli/run.ts', 'src/cli/gateway/gateway-args.ts', 'src/app/gateway/outer-gateways.ts'],
+  },
+  // What a client loads to connect to a shared gateway.
+  { name: 'connect', entries: ['src/cli/commands/connect.ts', 'src/app/gateway/shared/connect-shared.ts'] },
   // What reads configuration files: ours, and those of clients.
   {
     name: 'config-files',

@@ -1,3 +1,5 @@
-// `mooring gateway --config FILE` as a client starts it; the file and the folder of its data are prepared by the suite.
-process.argv.splice(1, 1, 'mooring', 'gateway', '--config', /** @type {string} */ (process.env['BENCH_CONFIG']));
+// `mooring gateway --config FILE`, or `mooring connect`, as a client starts it; the file and the folder of its data are prepared
+// by the suite.
+const { BENCH_COMMAND: command = 'gateway', BENCH_CONFIG: config = '' } = process.env;
+process.argv.splice(1, 1, 'mooring', command, '--config', config);
 await import('../../dist/cli.js');

@@ -1,5 +1,5 @@
 // From spawn to the list of all tools, of a gateway that knows the lists of its servers from an earlier run.
-import { fork } from 'node:child_process';
+import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ export const gatewayStart = {
   id: 'gateway-start',
   title: 'Start of a gateway',
   note: `Milliseconds from spawn to the answer to tools/list, and the CPU time spent until then. The gateway has ${servers} servers with
-${toolsPerServer} tools each, whose lists it knows from an earlier run.`,
+${toolsPerServer} tools each, whose lists it knows from an earlier run. A client that connects to a shared gateway finds it running.`,
   transport: 'gateway-start',
   rounds: 15,
   columns: startColumns('list'),
@@ -34,7 +34,7 @@ ${toolsPerServer} tools each, whose lists it knows from an earlier run.`,
     const figures = { ms, cpuMs: client.cpuMicros / 1000, rssMb: client.rssMb };
     await client.end();
     const listed = result.tools.length;
-    if (contestant.id === 'gateway' && listed !== servers * toolsPerServer)
+    if (['gateway', 'connect'].includes(contestant.id) && listed !== servers * toolsPerServer)
       throw new Error(`it listed ${listed} tools`);
     return { revision: client.revision, figures };
   },
@@ -57,7 +57,7 @@ async function prepare() {
     const mcpServers = names.map((name) => [name, { url: `http://127.0.0.1:${listening[0]}/mcp?server=${name}` }]);
     const file = join(folder, 'servers.json');
     writeFileSync(file, JSON.stringify({ mcpServers: Object.fromEntries(mcpServers) }));
-    const env = { XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder, BENCH_CONFIG: file };
+    const env = { XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder, XDG_RUNTIME_DIR: folder, BENCH_CONFIG: file };
     // A client that reads every page, and announcements among the answers.
     const { connect } = await import('../../dist/client.js');
     const client = await connect([process.execPath, program, 'gateway', '--config', file], { env });
@@ -67,6 +67,11 @@ async function prepare() {
       await sleep(100);
     }
     await client.close();
+    // It starts the shared gateway, which ends before its folder is removed.
+    await (await connect([process.execPath, program, 'connect', '--config', file], { env })).close();
+    process.prependOnceListener('exit', () =>
+      execFileSync(process.execPath, [program, 'gateway', 'stop'], { env, stdio: 'ignore' }),
+    );
     return env;
   } finally {
     await stop(upstream);

@@ -91,7 +91,7 @@ async function start(gateway: SharedGateway, files: SharedGatewayFiles): Promise
 /** The gateway outlives this process and its terminal. */
 function launch({ folder, args }: SharedGateway, socket: string, log: number): ChildProcess {
   const program = resolve(process.argv[1] ?? '');
-  const child = spawn(process.execPath, [...process.execArgv, program, 'gateway', '--socket', socket, ...args], {
+  const child = spawn(process.execPath, [program, 'gateway', '--socket', socket, ...args], {
     cwd: folder,
     detached: true,
     stdio: ['ignore', 'ignore', log],
