@@ -28,10 +28,10 @@ import type { ClientConnection, ClientConnectionEvents } from './connection.ts';
 import type { ClientError } from './errors.ts';
 import { type CompletionRequest, complete } from './features/completion.ts';
 import { type FeatureContext, offers } from './features/feature-context.ts';
-import { requireText } from './features/first-argument.ts';
 import { announceRoots, ping } from './features/lifecycle.ts';
 import type { Page } from './features/lists.ts';
 import { contextOf, Logging, toLogMessage } from './features/logging.ts';
+import { requireArguments } from './features/method-arguments.ts';
 import { Prompts } from './features/prompts.ts';
 import { Resources } from './features/resources.ts';
 import { type ClientSkills, Skills } from './features/skills.ts';
@@ -282,7 +282,7 @@ export class Client {
 
   /** Sends a request of an extension. */
   async request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject> {
-    requireText('request', method);
+    requireArguments('request', method, params);
     const fields = params === undefined ? '' : JSON.stringify(params).slice(1, -1);
     return this.#context.caller.start<JsonObject>(
       new OutgoingCall({ name: method }, fields, (result) => result, options),
@@ -291,7 +291,7 @@ export class Client {
 
   /** Sends a notification of an extension. */
   notify(method: string, params?: JsonObject): void {
-    requireText('notify', method);
+    requireArguments('notify', method, params);
     this.#context.latest.notifyOther(method, params);
   }
 

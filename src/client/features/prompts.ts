@@ -6,8 +6,8 @@ import { OutgoingCall } from '../calls/outgoing-call.ts';
 import { clientErrors } from '../errors.ts';
 import type { CallOptions } from '../options.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
-import { requireText } from './first-argument.ts';
 import { ListReader } from './lists.ts';
+import { requireArguments } from './method-arguments.ts';
 
 /** The prompts of one server. */
 export class Prompts {
@@ -20,7 +20,7 @@ export class Prompts {
   }
 
   async get(name: string, args?: Readonly<Record<string, string>>, options?: CallOptions): Promise<PromptResult> {
-    requireText('getPrompt', name);
+    requireArguments('getPrompt', name, args);
     requireOffered(this.#context, methods.getPrompt);
     const given = args === undefined ? '' : `,"arguments":${JSON.stringify(args)}`;
     const call = new OutgoingCall(methods.getPrompt, `"name":${JSON.stringify(name)}${given}`, toPromptResult, options);

@@ -7,8 +7,8 @@ import { OutgoingCall } from '../calls/outgoing-call.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import type { ReadOptions } from '../options.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
-import { requireText } from './first-argument.ts';
 import { ListReader } from './lists.ts';
+import { requireArguments } from './method-arguments.ts';
 
 /** The resources of one server. */
 export class Resources {
@@ -31,7 +31,7 @@ export class Resources {
   }
 
   async read(uri: string, options: ReadOptions = {}): Promise<ReadResult> {
-    requireText('readResource', uri);
+    requireArguments('readResource', uri);
     const row = methods.readResource;
     requireOffered(this.#context, row);
     const { cache, caller } = this.#context;

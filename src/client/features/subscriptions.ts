@@ -15,7 +15,7 @@ import { KeyedMutex } from '../keyed-mutex.ts';
 import type { CallOptions } from '../options.ts';
 import { type Change, ChangeQueue } from './changes.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
-import { requireText } from './first-argument.ts';
+import { requireArguments } from './method-arguments.ts';
 
 /** What to wait for. */
 export interface WatchFilter extends Omit<ListenFilter, 'taskIds'> {}
@@ -51,7 +51,7 @@ export class Subscriptions {
 
   /** `watch` for one resource. */
   async subscribe(uri: string, options?: CallOptions): Promise<Subscription> {
-    requireText('subscribe', uri);
+    requireArguments('subscribe', uri);
     return this.watch({ uris: [uri] }, options);
   }
 
@@ -66,7 +66,7 @@ export class Subscriptions {
 
   /** Closes every subscription for this resource only. */
   async unwatch(uri: string): Promise<void> {
-    requireText('unsubscribe', uri);
+    requireArguments('unsubscribe', uri);
     const same = [...this.#open].filter(({ filter: { uris = [] } }) => uris.length === 1 && uris[0] === uri);
     await Promise.all(same.map((watch) => watch.close()));
   }

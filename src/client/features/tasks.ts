@@ -10,7 +10,7 @@ import type { CallOptions, StartTaskOptions, ToolCallOptions } from '../options.
 import type { TaskHandle } from '../task-handle.ts';
 import type { TaskTracker } from '../tasks/task-tracker.ts';
 import type { FeatureContext } from './feature-context.ts';
-import { requireText } from './first-argument.ts';
+import { requireArguments } from './method-arguments.ts';
 import { type Tools, toToolResult } from './tools.ts';
 
 /** Failures after which nothing would answer the task any more, so that it is cancelled. */
@@ -48,7 +48,7 @@ export class Tasks implements ClientTasks {
   }
 
   async start(name: string, args?: JsonObject, options: StartTaskOptions = {}): Promise<TaskHandle> {
-    requireText('tasks.start', name);
+    requireArguments('tasks.start', name, args);
     const tracker = await this.#load();
     tracker.requireTasks();
     const started = await this.#tools.start(name, args, options, (call, created) => tracker.adopt(created, call));

@@ -10,8 +10,8 @@ import { OutgoingCall } from '../calls/outgoing-call.ts';
 import { clientErrors } from '../errors.ts';
 import type { ReadOptions, StartTaskOptions, ToolCallOptions } from '../options.ts';
 import { type FeatureContext, requestsTasks, requireOffered } from './feature-context.ts';
-import { requireText } from './first-argument.ts';
 import { ListReader, type Page } from './lists.ts';
+import { requireArguments } from './method-arguments.ts';
 
 /** What is checked about a call. */
 export interface ToolSettings {
@@ -64,7 +64,7 @@ export class Tools {
 
   call(name: string, args: JsonObject | undefined, options: ToolCallOptions | undefined): Promise<ToolResult> {
     try {
-      requireText('callTool', name);
+      requireArguments('callTool', name, args);
       const mustKnow =
         !this.#complete && !this.#known.has(name) && options?.task !== 'never' && requestsTasks(this.#context);
       if (mustKnow || this.#settings.validateArguments) return this.#callKnown(name, args, options);

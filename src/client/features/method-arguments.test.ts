@@ -19,6 +19,15 @@ test.each<[string, (client: Untyped) => Promise<unknown>, string]>([
     'The first argument of callTool must be the name of a tool, a string, not of type object: client.callTool("name", { … }, options)',
   ],
   ['callTool', (client) => client.callTool(), 'must be the name of a tool, a string; it is missing: client.callTool('],
+  [
+    'callTool',
+    (client) => client.callTool('x', 'y'),
+    'The second argument of callTool must be an object, not of type string: client.callTool("name", { … }, options)',
+  ],
+  ['tasks.start', (client) => client.tasks.start('x', ['y']), 'must be an object, not an array: client.tasks.start('],
+  ['getPrompt', (client) => client.getPrompt('x', null), 'must be an object, not null: client.getPrompt('],
+  ['request', (client) => client.request('a/b', null), 'must be an object, not null: client.request('],
+  ['notify', async (client) => client.notify('a/b', ['y']), 'must be an object, not an array: client.notify('],
   ['tasks.start', (client) => client.tasks.start(params), 'of type object: client.tasks.start("name", { … }, options)'],
   ['getPrompt', (client) => client.getPrompt(params), 'of type object: client.getPrompt("name", { … }, options)'],
   [
@@ -44,7 +53,7 @@ test.each<[string, (client: Untyped) => Promise<unknown>, string]>([
     'complete needs the prompt or template, and the argument: client.complete(',
   ],
   ['complete', (client) => client.complete('x'), 'complete needs the prompt or template'],
-])('%s says what its first argument is, and sends nothing %#', async (_, call, message) => {
+])('%s says what its arguments are, and sends nothing %#', async (_, call, message) => {
   const server = new ScriptedServer('handshake', {});
   const client = await connect(server.target);
   const before = server.sent.length;
