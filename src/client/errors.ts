@@ -125,6 +125,13 @@ export const clientErrors = {
     ),
   http: (server: string, what: string, serverError: ServerErrorInfo) =>
     new ClientError('http-error', `${quote(server)} rejected ${what}: ${phrase(serverError)}`, { serverError }),
+  /** `overHttp`: the same address, for Streamable HTTP. */
+  noWebSocket: (server: string, overHttp: string, serverError: ServerErrorInfo) =>
+    new ClientError(
+      'http-error',
+      `${quote(server)} accepts no WebSocket (${phrase(serverError)}). Check the path, or connect over HTTP: ${clean(overHttp)}`,
+      { serverError },
+    ),
   unexpectedResponse: (server: string, what: string, why: string, serverError: ServerErrorInfo) =>
     new ClientError('http-error', `${quote(server)} answered ${what} with ${clean(why)}`, { serverError }),
   redirect: (server: string, to: string, why: string) =>

@@ -319,6 +319,10 @@ export class Negotiation {
       case 'http-error':
       case 'invalid-message':
       case 'invalid-result':
+        // Without an attempt the connection itself was rejected, and the error says why.
+        if (tried.length === 0) {
+          return new ClientError('not-mcp', error.message, { serverError: error.serverError, cause: error });
+        }
         return clientErrors.notMcp(address, tried, error.serverError, stderr, error);
       case 'server-exited':
       case 'connection-lost':

@@ -119,6 +119,18 @@ test('a wrong URL gets advice, and -v shows what was tried', async () => {
 });
 
 test.each([
+  ['ping', 1],
+  ['doctor', 1],
+])('%s of a WebSocket at a server without one says so, and what to use', async (command, exitCode) => {
+  const address = `${origin.replace('http', 'ws')}/mcp`;
+  const { code, stdout, stderr } = await home.run([command, address]);
+  expect(code).toBe(exitCode);
+  expect(`${stdout}${stderr}`.replace(/\s+/g, ' ')).toContain(
+    `"${address}" accepts no WebSocket (HTTP 404). Check the path, or connect over HTTP: ${origin}/mcp`,
+  );
+});
+
+test.each([
   [['tools', 'node', 'server.mjs'], 'A command line must be in quotes: mooring tools "node server.mjs"'],
   [['tools', 'node', 'server.mjs', 'add'], 'mooring tools "node server.mjs" add'],
   [['tools', 'npx', 'some-server'], 'mooring tools "npx some-server"'],

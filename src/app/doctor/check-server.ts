@@ -179,6 +179,8 @@ function explainError(error: unknown, isCommand: boolean, unexpected = ''): Repo
     case 'invalid-message':
     case 'invalid-result':
     case 'server-error': {
+      // Nothing was sent: the connection was rejected, and the message says why and what to do.
+      if (code === 'not-mcp' && error.tried.length === 0) return { id: 'not-mcp', detail: message, remedy: '' };
       const { message: said, code: number, status } = error.serverError ?? {};
       const parts = [said, number, status === undefined ? undefined : `HTTP ${status}`].filter(
         (each) => each !== undefined,

@@ -158,7 +158,8 @@ export class WebSocketTransport implements Transport {
     const location = status >= 300 && status < 400 ? headerOf(headers, 'location') : undefined;
     if (location !== undefined) return clientErrors.redirect(this.#server, location, 'a WebSocket is never redirected');
     if (status === 401 || status === 403) return clientErrors.unauthorized(this.#server, { status });
-    return clientErrors.http(this.#server, 'the WebSocket', { status });
+    if (status >= 500 || status === 429) return clientErrors.http(this.#server, 'the WebSocket', { status });
+    return clientErrors.noWebSocket(this.#server, this.#url.href.replace(/^ws/, 'http'), { status });
   }
 
   #follow(socket: Socket): void {
