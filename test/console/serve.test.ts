@@ -1,6 +1,7 @@
 // `mooring serve --console`: on HTTP, beside stdio, and switched off.
 
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -164,4 +165,20 @@ test('a console beside a pipe is found by "mooring console", with a link that on
   await endOf(child);
   expect((await home.run(['console', '--list'], { env })).code).toBe(1);
   expect(readdirSync(join(folder, 'mooring'))).toEqual([]);
+});
+
+test('a console that does not respond is reported with its process and address', async () => {
+  const folder = home.file('run-silent');
+  mkdirSync(join(folder, 'mooring'), { recursive: true, mode: 0o700 });
+  const closed = createServer();
+  await new Promise<void>((ready) => closed.listen(0, '127.0.0.1', ready));
+  const origin = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`;
+  await new Promise((done) => closed.close(done));
+  const running = { pid: process.pid, title: 'notes', link: `${origin}/console/#t=x`, startedAt: '' };
+  writeFileSync(join(folder, 'mooring', `console-${process.pid}.json`), JSON.stringify(running), { mode: 0o600 });
+  const { code, stderr } = await home.run(['console'], { env: { XDG_RUNTIME_DIR: folder } });
+  expect([code, stderr]).toEqual([
+    1,
+    `mooring: The console of process ${process.pid} does not respond at ${origin} (ECONNREFUSED). Restart the server that it belongs to\n`,
+  ]);
 });

@@ -73,14 +73,20 @@ function removeQuietly(file: string): void {
 }
 
 /** A link with a code that works once: the arguments of a browser are visible to other users. Throws if it does not respond. */
-export async function oneTimeLink({ link }: RunningConsole): Promise<string> {
+export async function oneTimeLink({ pid, link }: RunningConsole): Promise<string> {
   const { origin, pathname, hash } = new URL(link);
   const headers = { Authorization: `Bearer ${hash.slice('#t='.length)}` };
-  const response = await fetch(`${origin}${pathname}api/codes`, {
-    method: 'POST',
-    headers,
-    signal: AbortSignal.timeout(5_000),
-  });
+  const signal = AbortSignal.timeout(5_000);
+  const response = await fetch(`${origin}${pathname}api/codes`, { method: 'POST', headers, signal }).catch(
+    (error: Error) => {
+      const { code } = (error.cause ?? {}) as NodeJS.ErrnoException;
+      const why = code ?? error.message;
+      throw new Error(
+        `The console of process ${pid} does not respond at ${origin} (${why}). Restart the server that it belongs to`,
+        { cause: error },
+      );
+    },
+  );
   if (!response.ok) throw new Error(`The console responded with status ${response.status}`);
   const { code } = (await response.json()) as { readonly code: string };
   return `${origin}${pathname}#c=${code}`;
