@@ -2,7 +2,7 @@
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cli, useHome } from '../support/program.ts';
@@ -17,6 +17,20 @@ beforeAll(async () => {
   origin = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
 });
 afterAll(() => void web.close());
+
+/** Runs `use` with the address of a web server that handles every request with `respond`. */
+async function withResponse<T>(
+  respond: (response: ServerResponse) => void,
+  use: (address: string) => Promise<T>,
+): Promise<T> {
+  const server = createServer((_request, response) => respond(response));
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  try {
+    return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+  } finally {
+    server.close();
+  }
+}
 
 test.each([
   [['tols', '--json'], 2, 'usage'],
@@ -116,6 +130,31 @@ test('a wrong URL gets advice, and -v shows what was tried', async () => {
   );
   const verbose = await home.run(['ping', `${origin}/foo`, '-v']);
   expect(verbose.stderr).toMatch(/\nTried:\n {2}server\/discover /);
+});
+
+test('a server that rejects the host name is quoted, and is not called absent', async () => {
+  const { code, stderr } = await withResponse(
+    (response) => {
+      response.writeHead(403, { 'Content-Type': 'application/json' });
+      response.end(
+        '{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Forbidden: Host \\"a\\" is not allowed"}}',
+      );
+    },
+    (address) => home.run(['ping', address]),
+  );
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^mooring: The server rejected initialize: Forbidden: Host "a" is not allowed \(-32000\)\n"mooring doctor http:.*" finds out more\n$/,
+  );
+});
+
+test('an address that closes connections without a response gets advice', async () => {
+  const { code, stderr } = await withResponse(
+    (response) => void response.destroy(),
+    (address) => home.run(['ping', address]),
+  );
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/was lost: .*\nIf the server uses TLS, its address begins with https\. "mooring doctor http:/);
 });
 
 test.each([

@@ -165,16 +165,26 @@ export function hinted(error: unknown, target: NamedTarget['target'], { verbose 
   );
 }
 
+/** With these, a web server reports that a path does not exist; any text in the response is not about MCP. */
+const absentStatuses: readonly (number | undefined)[] = [404, 405];
+
 /** What to do about an address where no server responds, in place of all that was tried. */
-function adviceOn({ code, message, serverError, cause }: ClientError, url: string | undefined): string | undefined {
+function adviceOn(
+  { code, message, serverError, tried, cause }: ClientError,
+  url: string | undefined,
+): string | undefined {
   if (url === undefined) return undefined;
   const more = `"mooring doctor ${url}" finds out more`;
   if (code === 'connect-failed') return `${message}\nIs the server running, and is the address right? ${more}`;
   if (code === 'redirect-rejected') return `${message}\n${more}`;
+  // `tried` is empty for a connection that was lost later.
+  if (code === 'connection-lost' && tried.length > 0 && /^http:/i.test(url)) {
+    return `${message}\nIf the server uses TLS, its address begins with https. ${more}`;
+  }
   if (code !== 'not-mcp' && code !== 'http-error') return undefined;
   // Something that answers with an error of the protocol is an MCP server: its own words say what is wrong.
-  if (cause instanceof ClientError && cause.code === 'server-error' && serverError?.status === undefined) {
-    return cause.message;
+  if (cause instanceof ClientError && cause.code === 'server-error' && !absentStatuses.includes(serverError?.status)) {
+    return serverError?.status === undefined ? cause.message : `${cause.message}\n${more}`;
   }
   const status = serverError?.status === undefined ? '' : ` (HTTP ${serverError.status})`;
   return `There is no MCP server at ${url}${status}\nCheck the path: most servers use /mcp. ${more}, and -v shows what was tried`;
