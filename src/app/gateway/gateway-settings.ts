@@ -64,7 +64,7 @@ export function filesOf({ files, target }: GatewaySources, configFile: string | 
   if (files.length > 0) return files.map(pathOf);
   if (configFile !== undefined) return [configFile];
   throw new UsageError(
-    'There are no servers to serve. Name the file of a client: mooring gateway --config FILE\n' +
+    'There are no servers to serve. Name the file of a client with --config FILE\n' +
       '"mooring list" shows the servers of all clients, and "mooring gateway import" copies them',
   );
 }

@@ -350,7 +350,7 @@ test('broken configurations end with 2 and say what is wrong', async () => {
   });
   expect(await home.run(['gateway'], { env: runtimeOf(home) })).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('mooring gateway --config FILE'),
+    stderr: expect.stringContaining('Name the file of a client with --config FILE'),
   });
   expect(await home.run(['gateway', 'statsu'], { env: runtimeOf(home) })).toMatchObject({ code: 2 });
 });

@@ -91,7 +91,7 @@ test.skipIf(!hasTerminal)('"gateway login" stores inputs and secrets for gateway
     code: 2,
     stderr: expect.stringContaining('needs the secret api key, and there is no'),
   });
-  expect(refused.stderr).toContain('Enter it once with "mooring gateway login"');
+  expect(refused.stderr).toContain('Enter it once at a terminal with "mooring gateway login --config FILE"');
 
   const terminal = new Terminal(home, ['gateway', 'login', ...config], env);
   await terminal.sees('region: ');

@@ -118,7 +118,7 @@ export class Inputs {
 }
 
 function howToSet(variable: string): string {
-  return `Enter it once with "mooring gateway login", or set the environment variable ${variable}, or ${variable}_FILE to a file that contains it`;
+  return `Enter it once at a terminal with "mooring gateway login --config FILE", or set the environment variable ${variable}, or ${variable}_FILE to a file that contains it`;
 }
 
 /** The environment variable of a value: the input `api-key` is in MOORING_INPUT_API_KEY. */
