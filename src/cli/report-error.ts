@@ -33,6 +33,10 @@ function messageOf(error: unknown): string {
     const { option, known, help } = error;
     const meant = nearest(option, known);
     if (meant !== undefined) return `Unknown option --${option}; did you mean --${meant}?\n${help}`;
+    // Of call and prompt.
+    if (known.includes('arg')) {
+      return `Unknown option --${option}. To pass an argument of that name, write --arg ${option}=value\n${help}`;
+    }
   }
   return error instanceof Error ? error.message : String(error);
 }

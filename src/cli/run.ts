@@ -166,7 +166,8 @@ async function load(name: string, args: readonly string[]): Promise<number> {
     const { nearest } = await import('../app/text/nearest.ts');
     const meant = nearest(name, Object.keys(commands));
     const hint = meant === undefined ? '"mooring --help" lists all commands' : `did you mean ${JSON.stringify(meant)}?`;
-    throw new UsageError(`Unknown command ${JSON.stringify(name)}; ${hint}`);
+    const { offerFolder } = await import('../app/serving/offer-folder.ts');
+    throw new UsageError(`Unknown command ${JSON.stringify(name)}; ${hint}${offerFolder(name)}`);
   }
   return (await command.load()).run(args);
 }

@@ -103,6 +103,18 @@ test('the attempts are part of the JSON error', async () => {
 test.each([
   [['tools', 'local', '--jsno'], 'Unknown option --jsno; did you mean --json?'],
   [['serve', '--prot', '1'], 'Unknown option --prot; did you mean --port?'],
+  [['call', 'local', 'calculate', '--operation', 'add'], 'write --arg operation=value'],
+  [['prompt', 'local', 'greeting', '--name', 'Ada'], 'write --arg name=value'],
+  [
+    ['install', 'cursor', '--root', '.'],
+    '--root is an option of "mooring serve", so it goes after --: mooring install cursor -- --root',
+  ],
+  [['serve', '.'], '\nTo offer the files in this folder: mooring serve --root .\n'],
+  [['/tmp'], '\nTo offer the files in this folder: mooring serve --root /tmp\n'],
+  [
+    ['gateway', 'servers.json'],
+    'Name a configuration file with --config, as in: mooring gateway --config servers.json',
+  ],
   [['doctr'], 'Unknown command "doctr"; did you mean "doctor"?'],
   [['ping', 'locl'], 'did you mean "local"?'],
   [['ping', 'localhost:8000/mcp'], '"localhost:8000/mcp" is not a URL; did you mean http://localhost:8000/mcp?'],

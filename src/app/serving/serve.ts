@@ -49,11 +49,14 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
     const names = Object.keys(profiles);
     const meant = nearest(settings.profile, names);
     const hint = meant === undefined ? `choose one of ${names.join(', ')}` : `did you mean ${JSON.stringify(meant)}?`;
+    const { offerFolder } = await import('./offer-folder.ts');
     const isFile = /\.[cm]?[jt]s$/.test(settings.profile);
     const own = isFile
       ? `\nTo run a server of your own, use "mooring dev ${settings.profile}" or "node ${settings.profile}"`
       : '';
-    throw new UsageError(`Unknown profile ${JSON.stringify(settings.profile)}; ${hint}${own}`);
+    throw new UsageError(
+      `Unknown profile ${JSON.stringify(settings.profile)}; ${hint}${own}${offerFolder(settings.profile)}`,
+    );
   }
   checkFolders(resolved);
   const processLogger = createLogger({ name: 'mooring', ...logOptions(resolved) });

@@ -18,7 +18,9 @@ import { profiles } from '../../app/profiles/index.ts';
 import { nearest } from '../../app/text/nearest.ts';
 import { forTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
-import { readArgs } from '../parse-args.ts';
+import { readArgs, UnknownOption } from '../parse-args.ts';
+import { serveFlags } from '../serve-options.ts';
+import { settingsFlags } from '../settings-flags.ts';
 import { type Output, openOutput } from '../ui/output.ts';
 import { table } from '../ui/table.ts';
 
@@ -81,14 +83,7 @@ export const runUninstall = (args: readonly string[]): Promise<number> => act(ar
 async function act(args: readonly string[], command: 'install' | 'uninstall'): Promise<number> {
   const split = args.indexOf('--');
   const serverArgs = split === -1 ? [] : args.slice(split + 1);
-  const { values, positionals } = readArgs(command, split === -1 ? args : args.slice(0, split), {
-    name: { type: 'string' },
-    json: { type: 'boolean' },
-    project: { type: 'boolean' },
-    file: { type: 'string' },
-    help: { type: 'boolean', short: 'h' },
-    ...(command === 'uninstall' ? {} : installOptions),
-  }) as { values: InstallFlags; positionals: string[] };
+  const { values, positionals } = readFlags(split === -1 ? args : args.slice(0, split), command);
   const out = openOutput();
   if (values.help === true) {
     out.write(command === 'install' ? installHelp : uninstallHelp);
@@ -122,6 +117,29 @@ async function act(args: readonly string[], command: 'install' | 'uninstall'): P
   }
   report(row, install(row, file, name, entry), name, values.json === true, out);
   return 0;
+}
+
+function readFlags(
+  args: readonly string[],
+  command: 'install' | 'uninstall',
+): { values: InstallFlags; positionals: string[] } {
+  try {
+    return readArgs(command, args, {
+      name: { type: 'string' },
+      json: { type: 'boolean' },
+      project: { type: 'boolean' },
+      file: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+      ...(command === 'uninstall' ? {} : installOptions),
+    }) as { values: InstallFlags; positionals: string[] };
+  } catch (error) {
+    const option = command === 'install' && error instanceof UnknownOption ? error.option : undefined;
+    if (option === undefined || !Object.hasOwn({ ...serveFlags, ...settingsFlags() }, option)) throw error;
+    const client = args.find((word) => Object.hasOwn(clients, word)) ?? '<client>';
+    throw new UsageError(
+      `--${option} is an option of "mooring serve", so it goes after --: mooring install ${client} -- --${option} …`,
+    );
+  }
 }
 
 /** Fails if the client could not start the server; warnings are shown. */

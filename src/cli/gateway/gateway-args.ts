@@ -79,7 +79,11 @@ async function notOurs(
   const { nearest } = await import('../../app/text/nearest.ts');
   const meant = nearest(word, commands);
   const line =
-    command === undefined ? `. A command line goes after --, as in: mooring ${name} -- ${words.join(' ')}` : '';
+    command !== undefined
+      ? ''
+      : /\.(jsonc?|toml)$/i.test(word)
+        ? `. Name a configuration file with --config, as in: mooring ${name} --config ${word}`
+        : `. A command line goes after --, as in: mooring ${name} -- ${words.join(' ')}`;
   return new UsageError(
     `${JSON.stringify(word)} is ${commands.length === 0 ? 'not a URL' : `neither a command of "mooring ${name}" nor a URL`}` +
       (meant === undefined ? line : `; did you mean ${JSON.stringify(meant)}?`),
