@@ -8,6 +8,7 @@ import { expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { ada, mallory, useAttackedServer } from '../support/attacked-server.ts';
 import { deafSocket, postText } from '../support/attacker.ts';
+import { isFullRun } from '../support/full.ts';
 import { HttpTestClient, modernBody, modernHeaders } from '../support/http-client.ts';
 import { expectOthersServed } from '../support/other-caller.ts';
 import { writeToolPlugin } from '../support/tool-plugin.ts';
@@ -104,9 +105,10 @@ test('400 lists of a large folder, requested in one packet', async () => {
   expect(peak()).toBeLessThan(maxMemory);
 });
 
+// By default on connections only: the calls below come in all ways.
 test.each([
   { how: 'on as many connections', attack: onManyConnections },
-  { how: 'over HTTP+SSE', attack: overHttpSse },
+  ...(isFullRun ? [{ how: 'over HTTP+SSE', attack: overHttpSse }] : []),
 ])('300 summaries of large notes, which are small themselves, $how', async ({ attack }) => {
   const server = await start('reference');
   const { port, client, peak } = server;
