@@ -4,7 +4,7 @@ import { Agent, createServer, request as httpRequest, type IncomingMessage, type
 import type { AddressInfo } from 'node:net';
 
 /** How often replicas are asked for /readyz. */
-const healthCheckMs = 100;
+const healthCheckMs = 250;
 /** How long they may take: if the machine stops this process, they must not all count as not ready. */
 const healthTimeoutMs = 5_000;
 
