@@ -71,6 +71,11 @@ const retry = process.env['CI'] === 'true' ? 1 : 0;
 // Programs that tests start store their compiled code there, not in the cache of the person who runs them.
 process.env['XDG_CACHE_HOME'] = join(import.meta.dirname, 'node_modules/.cache');
 
+// Node reads these certificates whenever it starts, which takes longer than the rest of its start. Only installations need them.
+const { NODE_EXTRA_CA_CERTS: certificates = '' } = process.env;
+if (certificates !== '') process.env['MOORING_TEST_CA_CERTS'] = certificates;
+delete process.env['NODE_EXTRA_CA_CERTS'];
+
 export default defineConfig({
   test: {
     projects: [

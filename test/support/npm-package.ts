@@ -16,5 +16,6 @@ export function ensureNpmPackage(name: string, version: string): string | undefi
 
 function install(wanted: string, folder: string): boolean {
   const args = ['install', '--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund', wanted];
-  return spawnSync('npm', args, { cwd: folder, stdio: 'ignore', timeout: installTimeoutMs }).status === 0;
+  const env = { ...process.env, NODE_EXTRA_CA_CERTS: process.env['MOORING_TEST_CA_CERTS'] };
+  return spawnSync('npm', args, { cwd: folder, env, stdio: 'ignore', timeout: installTimeoutMs }).status === 0;
 }
