@@ -43,7 +43,7 @@ test.each<[string, unknown, string]>([
 });
 
 test('it is one line of limited length, whatever the value', () => {
-  for (const size of [5, 50, 500, 50_000]) {
+  for (const size of [5, 50, 500, 10_000]) {
     for (const name of ['k', 'some\nname-', 'a'.repeat(50)]) {
       const value = Object.fromEntries(Array.from({ length: size }, (_, index) => [`${name}${index}`, 'v'.repeat(59)]));
       for (const { text } of [copyOf(value), copyOf(Array(3).fill(value))]) {
