@@ -61,7 +61,7 @@ test.each(isFullRun ? kinds : kinds.slice(1))(
   async (_, fresh) => {
     const program = await start();
     const before = workersOf(program);
-    const load = startLoad(program, { freshConnections: fresh, pauseMs: 20 });
+    const load = startLoad(program, { freshConnections: fresh, pauseMs: isFullRun ? 20 : 80 });
     await load.more(200);
     program.child.kill('SIGUSR2');
     const areReplaced = () => {
