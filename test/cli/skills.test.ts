@@ -2,11 +2,19 @@
 
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Listening, startListening } from '../client/third-party.ts';
 import { useHome } from '../support/program.ts';
 
 const home = useHome();
-const official = `${process.execPath} ${fileURLToPath(new URL('../client/servers/sdk-skills.mjs', import.meta.url))}`;
+const script = fileURLToPath(new URL('../client/servers/sdk-skills.mjs', import.meta.url));
+let served: Listening;
+let official = '';
+beforeAll(async () => {
+  served = await startListening([script, 'http']);
+  official = served.url;
+});
+afterAll(() => served.close());
 const uri = 'skill://acme/refunds/SKILL.md';
 
 /** Its skills: two of one name, one whose SKILL.md is another file, and one that is not valid. */
@@ -45,7 +53,8 @@ function liarTarget(): string {
 }
 
 test('skills are listed with their files, sizes and URIs', async () => {
-  const { code, stdout, stderr } = await home.run(['skills', official]);
+  // Each command would start it anew on a pipe; one does.
+  const { code, stdout, stderr } = await home.run(['skills', `${process.execPath} ${script}`]);
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/^skill +files +size +description and URI$/m);
   expect(stdout).toMatch(/^refunds +4 +\d+ bytes +Refunds a customer$/m);

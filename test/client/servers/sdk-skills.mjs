@@ -1,5 +1,7 @@
-// The official SDK with its skills, on both eras: node sdk-skills.mjs
-import { McpServer } from '@modelcontextprotocol/server';
+// The official SDK with its skills, on both eras: node sdk-skills.mjs [http]
+import { createServer } from 'node:http';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { memorySkillFiles, SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 
@@ -13,8 +15,14 @@ const files = {
 for (const name of ['a', 'b', 'c']) files[`${name}/SKILL.md`] = `---\nname: ${name}\ndescription: x\n---\n`;
 
 const skills = await SkillsExtension.load(memorySkillFiles(files), { prefix: 'acme', pageSize: 2 });
-serveStdio(() => {
+const build = () => {
   const server = new McpServer({ name: 'sdk-skills', version: '1.0.0' });
   skills.attach(server);
   return server;
-});
+};
+
+if (process.argv[2] === 'http') {
+  const serve = toNodeHandler(createMcpHandler(build));
+  const server = createServer((request, response) => void serve(request, response));
+  server.listen(0, '127.0.0.1', () => console.error(`listening on http://127.0.0.1:${server.address().port}/mcp`));
+} else serveStdio(build);
