@@ -10,7 +10,7 @@ import { RedisPrograms } from './support/redis-programs.ts';
 const closers = useClosers(afterAll);
 const principals = Array.from({ length: 10 }, (_, n) => `principal${n}`);
 const token = (client: number): string => `${principals[client % 10]}-token-${'x'.repeat(20)}`;
-const calls = Number(process.env['MOORING_CROSSTALK_CALLS'] ?? (isFullRun ? 20_000 : 1_500));
+const calls = Number(process.env['MOORING_CROSSTALK_CALLS'] ?? (isFullRun ? 20_000 : 1_000));
 
 const tokens = { MOORING_TOKEN: principals.map((name, n) => `${name}:${token(n)}`).join(',') };
 const timeout = 300_000;
