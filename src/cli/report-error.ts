@@ -38,7 +38,10 @@ function messageOf(error: unknown): string {
       return `Unknown option --${option}. To pass an argument of that name, write --arg ${option}=value\n${help}`;
     }
   }
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  // Errors of the sandbox and the clipboard say separately what to do.
+  const { remedy } = error as { readonly remedy?: unknown };
+  return typeof remedy === 'string' && remedy !== '' ? `${error.message}\n${remedy}` : error.message;
 }
 
 /** The code of a client error, an OAuth error or a system error, also if it is the cause of another error. */

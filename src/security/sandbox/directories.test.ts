@@ -66,6 +66,19 @@ test('a directory that the sandbox user cannot enter or write is rejected at the
   expect(attempt(true)).toMatch(/user 64000 has no access to .*closed/);
 });
 
+test('the remedy names no user that is another one at the next start', () => {
+  const remedyFor = (isPrivate: boolean): string => {
+    try {
+      resolveDirectories({ writable: [join(base, 'closed')] }, { ...other, isPrivate });
+      return 'admitted';
+    } catch (cause) {
+      return (cause as SandboxError).remedy;
+    }
+  };
+  expect(remedyFor(true)).toMatch(/^Make a user other than root the owner of the directory, or set runAs /);
+  expect(remedyFor(false)).toMatch(/^Make user 64000 the owner /);
+});
+
 test('the working directory is an allowed one, by default the first writable one', () => {
   const directories = { readOnly: ['/srv/a'], writable: ['/srv/b', '/srv/c'] };
   const admit = (wanted: string | undefined, hasTmp = true) => admitWorkingDirectory(wanted, directories, hasTmp);

@@ -89,7 +89,9 @@ function checkReach(path: string, identity: SandboxIdentity, write: boolean): vo
       throw sandboxErrors.directoryNotAllowed(write ? 'not writable' : 'not readable', path);
     }
   }
-  const remedy = `Make user ${identity.uid} the owner of the directory, or set runAs to a user that has access.`;
+  // A private user is another one at each start, so it cannot be made the owner.
+  const owner = identity.isPrivate ? 'a user other than root' : `user ${identity.uid}`;
+  const remedy = `Make ${owner} the owner of the directory, or set runAs to a user that has access to it and to the folders above.`;
   for (let step = path; step !== '/'; step = dirname(step)) {
     const needed = step === path ? (write ? 0o7 : 0o5) : 0o1;
     if (!grants(step, identity, needed)) {
