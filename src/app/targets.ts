@@ -147,7 +147,8 @@ function scriptCommand(named: string): string | undefined {
   }
 }
 
-function isProgram(named: string): boolean {
+/** Whether a word names a program that can be started. */
+export function isProgram(named: string): boolean {
   if (/[/\\]/.test(named)) return existsSync(named);
   return (process.env['PATH'] ?? '')
     .split(delimiter)

@@ -8,7 +8,8 @@ import { clientAliases, clients } from '../clients/clients.ts';
 import { type ClientConfigFile, clientFiles } from '../clients/configured.ts';
 import { shortened } from '../config/folders.ts';
 import { profiles } from '../profiles/index.ts';
-import { readServers } from '../targets.ts';
+import { isProgram, readServers } from '../targets.ts';
+import { nearest } from '../text/nearest.ts';
 import { UsageError } from '../usage-error.ts';
 import { checkCommand } from './check-command.ts';
 import { type CheckedServer, checkConfig } from './check-config.ts';
@@ -83,6 +84,12 @@ async function subjectsOf(word: string, options: DiagnoseOptions): Promise<Subje
       env: options.env,
     };
     return [commandSubject(word, entry, options, { inheritEnv: true })];
+  }
+  if (/^[\w-]+$/.test(word) && !isProgram(word)) {
+    const meant = nearest(word, [...Object.keys(servers), ...Object.keys(clients), ...Object.keys(profiles)]);
+    if (meant !== undefined) {
+      throw new UsageError(`Unknown target ${JSON.stringify(word)}; did you mean ${JSON.stringify(meant)}?`);
+    }
   }
   const [command = '', ...args] = [...word.matchAll(/"([^"]*)"|'([^']*)'|\S+/g)].map(
     (each) => each[1] ?? each[2] ?? each[0],

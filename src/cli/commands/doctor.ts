@@ -1,6 +1,7 @@
 // mooring doctor: what works on this machine, and what is wrong with a server, a configuration file or all configured
 // servers.
 
+import { clientAliases, clients } from '../../app/clients/clients.ts';
 import { resolveSettings } from '../../app/config/resolve.ts';
 import { type DiagnoseOptions, diagnose, diagnoseAll, diagnoseCommand } from '../../app/doctor/diagnose.ts';
 import type { DoctorFinding } from '../../app/doctor/findings.ts';
@@ -8,6 +9,7 @@ import { checkMachine } from '../../app/doctor/machine.ts';
 import { forTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { headersOf, pairs, secondsOf } from '../client/connection.ts';
+import { requireQuotes } from '../client/positionals.ts';
 import { readArgs } from '../parse-args.ts';
 import { settingsFlags, toFlagValues } from '../settings-flags.ts';
 import { type Output, openOutput } from '../ui/output.ts';
@@ -92,6 +94,10 @@ async function* findingsFor(
   };
   if (targets.length > 0 || command.length > 0) {
     if (values['all'] === true) throw new UsageError('--all cannot be combined with a target');
+    // A client can have the name of a program, such as "cursor".
+    if (!Object.hasOwn(clients, targets[0] ?? '') && !Object.hasOwn(clientAliases, targets[0] ?? '')) {
+      await requireQuotes({ command: 'doctor' }, targets, options.configFile);
+    }
     yield* diagnose(targets, options);
     if (command.length > 0) yield* diagnoseCommand(command, options);
     return;
