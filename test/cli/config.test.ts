@@ -196,3 +196,12 @@ test('the published schema is the one the program prints', async () => {
   const published = readFileSync(join(import.meta.dirname, '../../docs/schema/mooring.schema.json'), 'utf8');
   expect(JSON.parse(stdout)).toEqual(JSON.parse(published));
 });
+
+test('options of a pack that does not exist are an error, and the pack that was meant is suggested', async () => {
+  writeFileSync(home.file('packs.json'), '{\n  "packs": { "clipbord": { "backend": "memory" } }\n}', { mode: 0o600 });
+  const { code, stderr } = await home.run(['serve', '--config', 'packs.json']);
+  expect([code, stderr]).toEqual([
+    2,
+    `mooring: ${home.file('packs.json')}:2: packs.clipbord: is not known; did you mean "clipboard"?\n`,
+  ]);
+});

@@ -53,8 +53,21 @@ const serverEntry = {
   },
 } as const;
 
+/** The keys of `packs`. Each profile reads those of its packs; the others have no effect there. */
+const packNames = [
+  ...(['clipboard', 'dbus', 'files', 'limits', 'meta'] as const),
+  ...(['reference', 'research', 'search', 'system', 'workers'] as const),
+];
+
+/** A pack whose options can be in the configuration. */
+export type PackName = (typeof packNames)[number];
+
 const trees: Readonly<Record<string, JsonSchema>> = {
-  packs: { type: 'object', additionalProperties: { type: 'object' } },
+  packs: {
+    type: 'object',
+    properties: Object.fromEntries(packNames.map((name) => [name, { type: 'object' }])),
+    additionalProperties: false,
+  },
   plugins: { type: 'array', items: plugin },
   mcpServers: { type: 'object', additionalProperties: serverEntry },
   gateway: gatewaySchema,
