@@ -51,7 +51,8 @@ describe.skipIf(!hasRedis())('with Redis', { timeout: 120_000 }, () => {
     const session = await client.initialize({ version, headers: ada });
     const listInSession = (other: HttpTestClient) => other.session(session, 'tools/list', {}, { headers: ada });
     const params = { name: 'long', arguments: {}, task: { ttl: 600_000 } };
-    await expectOthersServed(server, () => onOneSession(client, port, 300, params), 8_000, listInSession);
+    const caller = { maxMs: 8_000, send: listInSession, forMs: 2_000 };
+    await expectOthersServed(server, () => onOneSession(client, port, 300, params), caller);
     expect(peak()).toBeLessThan(450);
   });
 });
