@@ -1,7 +1,7 @@
 // Limits that no system call enforces for a whole tree: total memory, number of processes if RLIMIT_NPROC cannot be used,
 // files in the private /tmp, growth of the disk behind writable directories. It measures, and calls stop.
 
-import { statfsSync } from 'node:fs';
+import { statfsSync, statSync } from 'node:fs';
 import type { ControlGroup } from './cgroup.ts';
 import type { StopReason } from './contract.ts';
 import type { SandboxLimits } from './limits.ts';
@@ -49,7 +49,7 @@ function excess(options: WatchdogOptions, before: readonly (DiskUsage | undefine
     // Never reached if RLIMIT_NPROC applies; the margin covers a different count of threads.
     if (tree.tasks > limits.maxProcesses * 1.5 + 8) return 'processes';
   }
-  if (options.privateTmp && (usageOf(`/proc/${root}/root/tmp`)?.files ?? 0) > limits.maxTmpFiles) return 'disk';
+  if (options.privateTmp && filesInPrivateTmp(root) > limits.maxTmpFiles) return 'disk';
   if ((tree?.writtenBytes ?? 0) > limits.maxWrittenBytes) return 'disk';
   const grown = writable.some((path, index) => {
     const [then, now] = [before[index], usageOf(path)];
@@ -59,6 +59,21 @@ function excess(options: WatchdogOptions, before: readonly (DiskUsage | undefine
     return tooLarge || now.files - then.files > limits.maxNewFiles;
   });
   return grown ? 'disk' : undefined;
+}
+
+/** On a busy machine a tree may not have its own /tmp yet: until then, the path leads to that of the host, with all its files. */
+function filesInPrivateTmp(root: number): number {
+  const path = `/proc/${root}/root/tmp`;
+  const own = deviceOf(path);
+  return own === undefined || own === deviceOf('/tmp') ? 0 : (usageOf(path)?.files ?? 0);
+}
+
+function deviceOf(path: string): number | undefined {
+  try {
+    return statSync(path).dev;
+  } catch {
+    return undefined; // The tree ended, or has no /tmp.
+  }
 }
 
 function usageOf(path: string): DiskUsage | undefined {
