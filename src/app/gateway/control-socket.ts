@@ -1,7 +1,7 @@
 // The control socket of a running gateway: `mooring gateway status` and the other commands talk to it. One request per
 // line and one response per line, as JSON. Only this user can connect.
 
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,7 @@ const maxLineChars = 1024 * 1024;
 /** How long a command waits for a gateway; a restart may take that long. */
 const responseMs = 60_000;
 /** Longer paths of sockets are not possible on macOS. */
-const maxPathChars = 100;
+const maxPathBytes = 100;
 
 export type ControlHandler = (params: JsonObject) => unknown;
 
@@ -40,7 +40,7 @@ export function controlFolder(
 export function findControlSockets(): ReadonlyMap<number, string> {
   if (process.platform === 'win32') return windowsPipes();
   const folder = controlFolder();
-  if (!existsSync(folder)) return new Map();
+  if (!isOwnFolder(folder)) return new Map();
   const found = readdirSync(folder).flatMap((name): [number, string][] => {
     const pid = /^gateway-(\d+)\.sock$/.exec(name)?.[1];
     return pid === undefined ? [] : [[Number(pid), join(folder, name)]];
@@ -66,7 +66,7 @@ function socketPath(): string {
 export async function openControlSocket(handlers: Readonly<Record<string, ControlHandler>>): Promise<ControlSocket> {
   const path = socketPath();
   if (process.platform !== 'win32') {
-    if (path.length > maxPathChars) throw new Error(`the path ${path} is too long for a socket`);
+    checkSocketPath(path);
     makePrivate(dirname(path));
     // Of an earlier process with the same id.
     rmSync(path, { force: true });
@@ -101,14 +101,30 @@ export function restrictSocket(path: string): void {
   if (process.platform !== 'win32') chmodSync(path, 0o600);
 }
 
+/** Rejects a path that the system would shorten: the socket would be in another folder, and several would have one name. */
+export function checkSocketPath(path: string): void {
+  if (process.platform !== 'win32' && Buffer.byteLength(path) > maxPathBytes) {
+    throw new UsageError(
+      `The path ${path} is too long for a socket. Set XDG_RUNTIME_DIR to a folder of yours with a path of up to 50 characters`,
+    );
+  }
+}
+
 /** Creates the folder for this user only; another user's folder of the same name is rejected. */
 export function makePrivate(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { uid, mode } = lstatSync(folder);
-  if (uid !== process.getuid?.() || !lstatSync(folder).isDirectory()) {
-    throw new Error(`${folder} belongs to another user`);
+  if (!isOwnFolder(folder)) {
+    throw new UsageError(
+      `${folder} belongs to another user, or is a link. Remove it, or set XDG_RUNTIME_DIR to a folder of yours`,
+    );
   }
-  if ((mode & 0o077) !== 0) chmodSync(folder, 0o700);
+  if ((lstatSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700);
+}
+
+/** Another user can create a folder of this name in the temporary folder, with sockets that respond as a gateway does. */
+function isOwnFolder(folder: string): boolean {
+  const stats = lstatSync(folder, { throwIfNoEntry: false });
+  return stats?.isDirectory() === true && stats.uid === process.getuid?.();
 }
 
 function readLines(socket: Socket, onLine: (line: string) => void): void {

@@ -2,24 +2,19 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { type Client, connect } from '../../../src/client/index.ts';
 import { isRunning } from '../../support/is-running.ts';
 import { cli, useHome } from '../../support/program.ts';
-import { runtimeOf, serverEntry, textOf, toolNames, writeConfig } from './support.ts';
+import { gatewaysOf, runtimeOf, serverEntry, socketsOf, textOf, toolNames, writeConfig } from './support.ts';
 
 const home = useHome();
 const clients: Client[] = [];
 
-const sockets = (): string => join(runtimeOf(home)['XDG_RUNTIME_DIR'] as string, 'mooring');
-
-/** The processes of the gateways that have a socket. */
-function gateways(): number[] {
-  const names = existsSync(sockets()) ? readdirSync(sockets()) : [];
-  return names.flatMap((name) => /^gateway-(\d+)\.sock$/.exec(name)?.[1] ?? []).map(Number);
-}
+const sockets = (): string => socketsOf(home);
+const gateways = (): number[] => gatewaysOf(home);
 
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.close()));

@@ -1,7 +1,7 @@
 // Gateways as users start them, with servers whose tools a test can change.
 
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { vi } from 'vitest';
@@ -34,6 +34,15 @@ export function runtimeOf(home: Home): Record<string, string> {
   const folder = join(home.path, 'run');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return { XDG_RUNTIME_DIR: folder };
+}
+
+/** The folder of the sockets of gateways. */
+export const socketsOf = (home: Home): string => join(runtimeOf(home)['XDG_RUNTIME_DIR'] as string, 'mooring');
+
+/** The processes of the gateways that have a socket. */
+export function gatewaysOf(home: Home): number[] {
+  const names = existsSync(socketsOf(home)) ? readdirSync(socketsOf(home)) : [];
+  return names.flatMap((name) => /^gateway-(\d+)\.sock$/.exec(name)?.[1] ?? []).map(Number);
 }
 
 /** Connects to a gateway on stdio. */

@@ -10,7 +10,7 @@ import { createLogger } from '../../../logging/logger.ts';
 import { withLockFile } from '../../../transports/lock-file.ts';
 import { watchParent } from '../../../transports/process-watch.ts';
 import { UsageError } from '../../usage-error.ts';
-import { makePrivate } from '../control-socket.ts';
+import { checkSocketPath, makePrivate } from '../control-socket.ts';
 import { outerGateways } from '../outer-gateways.ts';
 import { type ConnectResponse, readFirstLine, writeLine } from './first-line.ts';
 import { filesOfShared, type SharedGateway, type SharedGatewayFiles } from './shared-gateway.ts';
@@ -37,6 +37,7 @@ export async function connectShared({ view, files: configured, ...gateway }: Con
   // Throws in a server of that gateway, which would wait for itself. Files that do not exist are reported by the gateway.
   outerGateways(configured.filter((file) => existsSync(file)));
   const files = filesOfShared(gateway);
+  prepareFolder(files);
   const socket = (await open(files.socket)) ?? (await start(gateway, files));
   writeLine(socket, { pid: process.pid, view });
   const { pid, rejected } = await readResponse(socket, files);
@@ -46,6 +47,13 @@ export async function connectShared({ view, files: configured, ...gateway }: Con
   }
   createLogger({ name: 'mooring' }).info('Connected to a shared gateway', { gateway: pid, log: files.log });
   return copy(socket);
+}
+
+/** Before anything connects: in a folder of another user, something else could listen. */
+function prepareFolder({ socket, lock }: SharedGatewayFiles): void {
+  checkSocketPath(socket);
+  if (process.platform === 'win32') mkdirSync(dirname(lock), { recursive: true });
+  else makePrivate(dirname(lock));
 }
 
 /** A connection; undefined if nothing listens. */
@@ -66,8 +74,6 @@ function open(path: string): Promise<Socket | undefined> {
 
 /** Starts the gateway. Of several processes that want to, one does, and the others use it. */
 async function start(gateway: SharedGateway, files: SharedGatewayFiles): Promise<Socket> {
-  if (process.platform === 'win32') mkdirSync(dirname(files.lock), { recursive: true });
-  else makePrivate(dirname(files.lock));
   const busy = (path: string, holder: string): Error =>
     new Error(
       `The shared gateway is being started by ${holder}, which takes too long. Remove ${path} if that process is gone`,

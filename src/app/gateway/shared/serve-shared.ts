@@ -6,7 +6,7 @@ import type { Logger } from '../../../common/logger.ts';
 import type { Server } from '../../../engine/server.ts';
 import type { Principal } from '../../../protocol/callers/principal.ts';
 import { type StreamServer, serveStream } from '../../../transports/stream.ts';
-import { restrictSocket } from '../control-socket.ts';
+import { checkSocketPath, restrictSocket } from '../control-socket.ts';
 import type { GatewayHost } from '../host-contract.ts';
 import { unknownView } from '../known-tools.ts';
 import { type ConnectRequest, readFirstLine, writeLine } from './first-line.ts';
@@ -108,6 +108,7 @@ export async function serveShared(options: SharedOptions): Promise<SharedServer>
     listener.close();
   };
 
+  checkSocketPath(path);
   if (process.platform !== 'win32') rmSync(path, { force: true });
   await new Promise<void>((resolve, reject) => {
     listener.once('error', reject);
