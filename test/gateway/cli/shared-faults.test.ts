@@ -1,12 +1,13 @@
 // `mooring connect` when something is wrong: folders, sockets, processes that are killed or do not read.
 
-import { mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect as connectSocket, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { isRunning } from '../../support/is-running.ts';
 import { useHome } from '../../support/program.ts';
-import { gatewaysOf, runtimeOf, serverEntry, socketsOf, writeConfig } from './support.ts';
+import { gatewaysOf, runtimeOf, serverEntry, socketsOf, textFrom, writeConfig } from './support.ts';
 
 const home = useHome();
 
@@ -18,8 +19,8 @@ const oneServer = (): string =>
   writeConfig(home, { mcpServers: { notes: serverEntry(home, 'notes', [{ name: 'read' }]) } });
 
 /** A client that connects and leaves. Returns the path of the socket of its gateway, which runs. */
-async function sharedSocket(config: string): Promise<string> {
-  const { code, stderr } = await home.run(['connect', '--config', config], { env: env() });
+async function sharedSocket(config: string, args: readonly string[] = []): Promise<string> {
+  const { code, stderr } = await home.run(['connect', '--config', config, ...args], { env: env() });
   expect({ code, stderr }).toMatchObject({ code: 0 });
   return join(socketsOf(home), readdirSync(socketsOf(home)).find((name) => /^shared-.*\.sock$/.test(name)) as string);
 }
@@ -28,6 +29,15 @@ async function killGateways(): Promise<void> {
   const pids = gatewaysOf(home).filter(isRunning);
   for (const pid of pids) process.kill(pid, 'SIGKILL');
   await vi.waitUntil(() => !pids.some(isRunning), { timeout: 10_000 });
+}
+
+/** What a gateway responds to a client that connects. */
+async function firstLineFrom(path: string): Promise<unknown> {
+  const socket = connectSocket(path);
+  socket.write('{"pid":1}\n');
+  const [line] = await once(socket.setEncoding('utf8'), 'data');
+  socket.destroy();
+  return JSON.parse(line);
 }
 
 test('a socket in a folder that another user can replace is not used', async () => {
@@ -64,4 +74,46 @@ test('a path that is too long for a socket is rejected', async () => {
   expect(await home.run(['connect', '--config', config], { env: { XDG_RUNTIME_DIR: folder } })).toMatchObject(failed);
   const path = join(folder, 'own.sock');
   expect(await home.run(['gateway', '--config', config, '--socket', path], { env: env() })).toMatchObject(failed);
+});
+
+test('of several gateways for one socket, one listens', async () => {
+  const path = join(socketsOf(home), 'own.sock');
+  mkdirSync(socketsOf(home), { recursive: true, mode: 0o700 });
+  const args = ['gateway', '--config', oneServer(), '--socket', path];
+  const children = Array.from({ length: 4 }, () => home.start(args, { env: env() }));
+  const ended = children.map(async (child) => {
+    const said = textFrom(child);
+    const [code] = await once(child, 'close');
+    return { code, said: said() };
+  });
+  const rejected = { code: 2, said: expect.stringContaining(`Another process listens on ${path}`) };
+  const firstThree = new Promise<object[]>((done) => {
+    const all: object[] = [];
+    for (const each of ended) void each.then((end) => all.push(end) === 3 && done(all));
+  });
+  expect(await firstThree).toMatchObject([rejected, rejected, rejected]);
+  expect(gatewaysOf(home).filter(isRunning)).toHaveLength(1);
+  expect(await firstLineFrom(path)).toEqual({ pid: gatewaysOf(home).find(isRunning) });
+});
+
+test('a file that is not a socket is not replaced by one', async () => {
+  const path = home.file('notes.txt');
+  writeFileSync(path, 'important');
+  const { code, stderr } = await home.run(['gateway', '--config', oneServer(), '--socket', path], { env: env() });
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('is not a socket') });
+  expect(readFileSync(path, 'utf8')).toBe('important');
+});
+
+test('a client that connects in the moment in which the gateway ends starts another one', async () => {
+  const config = oneServer();
+  const path = await sharedSocket(config);
+  await killGateways();
+  rmSync(path);
+  const ending = createServer((socket) => {
+    ending.close();
+    socket.destroy();
+  });
+  await new Promise<void>((listening) => ending.listen(path, listening));
+  expect(await sharedSocket(config)).toBe(path);
+  expect(gatewaysOf(home).filter(isRunning)).toHaveLength(1);
 });

@@ -1,6 +1,5 @@
 // `mooring connect`: clients on stdio that share one gateway.
 
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +7,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { type Client, connect } from '../../../src/client/index.ts';
 import { isRunning } from '../../support/is-running.ts';
 import { cli, useHome } from '../../support/program.ts';
-import { gatewaysOf, runtimeOf, serverEntry, socketsOf, textOf, toolNames, writeConfig } from './support.ts';
+import { gatewaysOf, runtimeOf, serverEntry, socketsOf, textFrom, textOf, toolNames, writeConfig } from './support.ts';
 
 const home = useHome();
 const clients: Client[] = [];
@@ -228,11 +227,3 @@ test('one server of a command line is shared, too', async () => {
   const [one, other] = [await connectShared(line), await connectShared(line, { revision: '2026-07-28' })];
   expect(await pidOf(one, 'read')).toBe(await pidOf(other, 'read'));
 });
-
-function textFrom(child: ChildProcess): () => string {
-  let text = '';
-  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-    text += chunk;
-  });
-  return () => text;
-}

@@ -99,3 +99,12 @@ export const textOf = (result: { readonly content: readonly unknown[] }): string
 
 export const toolNames = async (client: Client): Promise<string[]> =>
   (await client.listTools({ cache: 'refresh' })).map(({ name }) => name);
+
+/** What a program writes to stderr. */
+export function textFrom(child: ChildProcess): () => string {
+  let text = '';
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  return () => text;
+}

@@ -3,7 +3,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { pause } from '../../../common/wait.ts';
 import { createLogger } from '../../../logging/logger.ts';
@@ -12,7 +12,8 @@ import { watchParent } from '../../../transports/process-watch.ts';
 import { UsageError } from '../../usage-error.ts';
 import { checkSocketPath, makePrivate } from '../control-socket.ts';
 import { outerGateways } from '../outer-gateways.ts';
-import { type ConnectResponse, readFirstLine, writeLine } from './first-line.ts';
+import { ConnectionEnded, type ConnectRequest, type ConnectResponse, readFirstLine, writeLine } from './first-line.ts';
+import { openSocket } from './listen.ts';
 import { filesOfShared, type SharedGateway, type SharedGatewayFiles } from './shared-gateway.ts';
 
 export interface ConnectSharedOptions extends SharedGateway {
@@ -26,6 +27,8 @@ const startMs = 60_000;
 const pollMs = 20;
 /** How long a gateway may take to respond to a connection; one that is stopped never does. */
 const responseMs = 10_000;
+/** Each gateway that ends at the same moment costs one; more means that none can serve. */
+const maxAttempts = 5;
 /** How long calls may continue after a signal; less once the client has closed stdin. Official clients send SIGKILL after 2 s. */
 const graceMs = { open: 5_000, ended: 1_000 };
 const parentPollMs = 3_000;
@@ -38,9 +41,8 @@ export async function connectShared({ view, files: configured, ...gateway }: Con
   outerGateways(configured.filter((file) => existsSync(file)));
   const files = filesOfShared(gateway);
   prepareFolder(files);
-  const socket = (await open(files.socket)) ?? (await start(gateway, files));
-  writeLine(socket, { pid: process.pid, view });
-  const { pid, rejected } = await readResponse(socket, files);
+  const { socket, response } = await connectTo(gateway, files, { pid: process.pid, view });
+  const { pid, rejected } = response;
   if (rejected !== undefined) {
     socket.destroy();
     throw new UsageError(rejected);
@@ -56,20 +58,27 @@ function prepareFolder({ socket, lock }: SharedGatewayFiles): void {
   else makePrivate(dirname(lock));
 }
 
-/** A connection; undefined if nothing listens. */
-function open(path: string): Promise<Socket | undefined> {
-  return new Promise((resolved, rejected) => {
-    const socket = connect({ path, allowHalfOpen: true });
-    socket.once('connect', () => {
-      socket.off('error', onError);
-      resolved(socket);
-    });
-    const onError = (error: NodeJS.ErrnoException): void => {
-      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') resolved(undefined);
-      else rejected(new Error(`The shared gateway cannot be reached: ${error.message}`));
-    };
-    socket.once('error', onError);
-  });
+/** A gateway that ends in this very moment closes the connection without a response: then another one is started. */
+async function connectTo(
+  gateway: SharedGateway,
+  files: SharedGatewayFiles,
+  request: ConnectRequest,
+): Promise<{ readonly socket: Socket; readonly response: ConnectResponse }> {
+  for (let attempt = 1; ; attempt++) {
+    const socket = (await openSocket(files.socket)) ?? (await start(gateway, files));
+    try {
+      writeLine(socket, request);
+      return { socket, response: (await readFirstLine(socket, responseMs)) as ConnectResponse };
+    } catch (error) {
+      socket.destroy();
+      if (!(error instanceof ConnectionEnded) || attempt === maxAttempts) {
+        throw new Error(
+          `The shared gateway does not accept the connection: ${(error as Error).message}. Its log is ${files.log}, ` +
+            'and "mooring gateway status" shows its process',
+        );
+      }
+    }
+  }
 }
 
 /** Starts the gateway. Of several processes that want to, one does, and the others use it. */
@@ -79,10 +88,8 @@ async function start(gateway: SharedGateway, files: SharedGatewayFiles): Promise
       `The shared gateway is being started by ${holder}, which takes too long. Remove ${path} if that process is gone`,
     );
   return withLockFile(files.lock, { timeoutMs: startMs, busy }, async () => {
-    const running = await open(files.socket);
+    const running = await openSocket(files.socket);
     if (running !== undefined) return running;
-    // Of a gateway that was killed.
-    if (process.platform !== 'win32') rmSync(files.socket, { force: true });
     mkdirSync(dirname(files.log), { recursive: true, mode: 0o700 });
     rmSync(files.log, { force: true });
     const log = openSync(files.log, 'a', 0o600);
@@ -116,7 +123,7 @@ async function untilListening(child: ChildProcess, { socket, log }: SharedGatewa
     failure = lastLines(log);
   });
   for (const until = performance.now() + startMs; performance.now() < until; await pause(pollMs)) {
-    const opened = await open(socket);
+    const opened = await openSocket(socket);
     if (opened !== undefined) return opened;
     if (failure !== undefined) throw new Error(`The shared gateway did not start: ${failure}`);
   }
@@ -128,17 +135,6 @@ async function untilListening(child: ChildProcess, { socket, log }: SharedGatewa
 function lastLines(file: string): string {
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-shownLines);
   return lines.join('\n').replace(/^mooring: /, '');
-}
-
-async function readResponse(socket: Socket, { log }: SharedGatewayFiles): Promise<ConnectResponse> {
-  try {
-    return (await readFirstLine(socket, responseMs)) as ConnectResponse;
-  } catch (error) {
-    socket.destroy();
-    throw new Error(
-      `The shared gateway does not accept the connection: ${(error as Error).message}. Its log is ${log}`,
-    );
-  }
 }
 
 /** Copies both directions until the gateway ends the connection. */

@@ -17,6 +17,11 @@ export interface ConnectResponse {
   readonly rejected?: string | undefined;
 }
 
+/** The other side has ended the connection before its first line. */
+export class ConnectionEnded extends Error {
+  override readonly name = 'ConnectionEnded';
+}
+
 const maxLineBytes = 64 * 1024;
 const newline = 0x0a;
 
@@ -34,13 +39,12 @@ export function readFirstLine(socket: Socket, timeoutMs: number): Promise<unknow
       socket.off('readable', onReadable);
       socket.off('end', onEnd);
       socket.off('close', onEnd);
-      socket.off('error', onError);
+      socket.off('error', onEnd);
       settle();
     };
     const fail = (reason: string): void => end(() => reject(new Error(reason)));
+    const onEnd = (): void => end(() => reject(new ConnectionEnded('the connection was closed')));
     const timer = setTimeout(() => fail(`no response within ${timeoutMs} ms`), timeoutMs);
-    const onEnd = (): void => fail('the connection was closed');
-    const onError = (error: Error): void => fail(error.message);
     const onReadable = (): void => {
       for (let chunk = socket.read() as Buffer | null; chunk !== null; chunk = socket.read() as Buffer | null) {
         const at = chunk.indexOf(newline);
@@ -62,9 +66,10 @@ export function readFirstLine(socket: Socket, timeoutMs: number): Promise<unknow
         });
       }
     };
+    if (socket.destroyed) return onEnd();
     socket.on('readable', onReadable);
     socket.on('end', onEnd);
     socket.on('close', onEnd);
-    socket.on('error', onError);
+    socket.on('error', onEnd);
   });
 }

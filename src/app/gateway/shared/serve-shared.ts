@@ -1,15 +1,15 @@
 // Serves the clients that connect to the socket of a shared gateway, each as if the gateway were on its stdin and stdout.
 
-import { fstatSync, ftruncateSync, rmSync } from 'node:fs';
+import { fstatSync, ftruncateSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import type { Logger } from '../../../common/logger.ts';
 import type { Server } from '../../../engine/server.ts';
 import type { Principal } from '../../../protocol/callers/principal.ts';
 import { type StreamServer, serveStream } from '../../../transports/stream.ts';
-import { checkSocketPath, restrictSocket } from '../control-socket.ts';
 import type { GatewayHost } from '../host-contract.ts';
 import { unknownView } from '../known-tools.ts';
 import { type ConnectRequest, readFirstLine, writeLine } from './first-line.ts';
+import { listenAlone } from './listen.ts';
 
 export interface SharedOptions {
   /** The socket to listen on. */
@@ -61,10 +61,9 @@ export async function serveShared(options: SharedOptions): Promise<SharedServer>
     if (isClosed || sockets.size > 0) return;
     clearTimeout(idle);
     idle = setTimeout(() => {
+      // A client that connects in this very moment is disconnected, and starts another gateway.
       stopListening();
-      // Another client may have connected in this very moment: it is served until it leaves.
-      if (sockets.size === 0) options.onIdle();
-      else for (const socket of sockets) socket.on('close', () => sockets.size === 0 && options.onIdle());
+      options.onIdle();
     }, options.idleMs);
   };
 
@@ -108,13 +107,8 @@ export async function serveShared(options: SharedOptions): Promise<SharedServer>
     listener.close();
   };
 
-  checkSocketPath(path);
-  if (process.platform !== 'win32') rmSync(path, { force: true });
-  await new Promise<void>((resolve, reject) => {
-    listener.once('error', reject);
-    listener.listen(path, resolve);
-  });
-  restrictSocket(path);
+  await listenAlone(listener, path);
+  listener.on('error', (error) => logger.error('a connection could not be accepted', { error }));
   waitForClients();
   const logCheck = setInterval(emptyLongLog, logCheckMs).unref();
   return {
