@@ -15,9 +15,11 @@ export interface ServeGatewayOptions extends GatewaySources {
 export async function serveGateway(options: ServeGatewayOptions): Promise<void> {
   const { view, showSetup = false, flags, socket, ...input } = options;
   const configFile = await settingsFileOf(input.files);
+  // A file or a variable may turn on HTTP for gateways that are started without a socket.
+  const allFlags = socket === undefined ? flags : { ...flags, http: ['false'] };
   await serve({
     profile: gatewayProfile,
-    ...(flags === undefined ? {} : { flags }),
+    ...(allFlags === undefined ? {} : { flags: allFlags }),
     ...(configFile === undefined ? {} : { configFile }),
     showSetup,
     ...(socket === undefined ? {} : { socket }),

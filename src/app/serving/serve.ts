@@ -236,6 +236,8 @@ function unusedFlags({ settings, values }: ResolvedSettings): string[] {
   if (settings.http?.enabled === true) return [];
   const idle = settingOptions
     .filter(({ section, onStdio }) => (section === 'http' || section === 'auth') && onStdio !== true)
+    // Gateways on a socket turn it off.
+    .filter(({ key }) => key !== 'http.enabled')
     .map(({ key }) => values.get(key)?.origin)
     .flatMap((origin) => (origin?.from === 'flag' ? (origin.where ?? []) : []));
   return idle.length === 0 ? [] : [`${idle.join(', ')}: no effect without --http`];

@@ -117,3 +117,9 @@ test('a client that connects in the moment in which the gateway ends starts anot
   expect(await sharedSocket(config)).toBe(path);
   expect(gatewaysOf(home).filter(isRunning)).toHaveLength(1);
 });
+
+test('settings for HTTP do not concern a shared gateway', async () => {
+  const config = oneServer();
+  const { code } = await home.run(['connect', '--config', config], { env: { ...env(), MOORING_HTTP: 'true' } });
+  expect(code).toBe(0);
+});
