@@ -31,6 +31,15 @@ async function killGateways(): Promise<void> {
   await vi.waitUntil(() => !pids.some(isRunning), { timeout: 10_000 });
 }
 
+const message = (content: object): string => `${JSON.stringify({ jsonrpc: '2.0', ...content })}\n`;
+
+const initialize =
+  message({
+    id: 0,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'a', version: '1' } },
+  }) + message({ method: 'notifications/initialized' });
+
 /** What a gateway responds to a client that connects. */
 async function firstLineFrom(path: string): Promise<unknown> {
   const socket = connectSocket(path);
@@ -122,4 +131,17 @@ test('settings for HTTP do not concern a shared gateway', async () => {
   const config = oneServer();
   const { code } = await home.run(['connect', '--config', config], { env: { ...env(), MOORING_HTTP: 'true' } });
   expect(code).toBe(0);
+});
+
+test('a connection that is not read does not keep the gateway from ending', async () => {
+  const idle = ['--idle-seconds', '1'];
+  const path = await sharedSocket(oneServer(), idle);
+  const [gateway] = gatewaysOf(home).filter(isRunning) as [number];
+  const socket = connectSocket({ path, allowHalfOpen: true });
+  socket.on('error', () => {});
+  const text = 'x'.repeat(3_000_000);
+  socket.write(`{"pid":1}\n${initialize}`);
+  socket.end(message({ id: 1, method: 'tools/call', params: { name: 'notes__read', arguments: { text } } }));
+  await vi.waitUntil(() => !isRunning(gateway), { timeout: 30_000 });
+  socket.destroy();
 });

@@ -94,6 +94,8 @@ export async function serveShared(options: SharedOptions): Promise<SharedServer>
     connections.add(connection);
     await connection.closed;
     connections.delete(connection);
+    // The client has stopped reading: what it has not read by now would be kept for as long as it runs.
+    if (socket.writableLength > 0) return;
     await new Promise<void>((ended) => {
       socket.once('close', ended);
       socket.end(ended);
