@@ -252,8 +252,9 @@ function controlHandlers(
     restart: (params: JsonObject) => gateway.restart(nameOf(params)),
     recheck: (params: JsonObject) => gateway.recheckPins(nameOf(params)),
     reload: () => watch.reload(),
-    // As if the user had sent it: open calls finish. After the response to this request.
-    stop: () => void setImmediate(() => process.kill(process.pid, 'SIGTERM')),
+    // As if the user had sent it: open calls finish. After the response to this request. On Windows, a signal that is really sent
+    // ends a process at once.
+    stop: () => void setImmediate(() => process.emit('SIGTERM', 'SIGTERM')),
   };
 }
 
