@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect as connectSocket, createServer } from 'node:net';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { afterEach, expect, test, vi } from 'vitest';
 import { isRunning } from '../../support/is-running.ts';
 import { useHome } from '../../support/program.ts';
@@ -131,6 +132,9 @@ test('settings for HTTP do not concern a shared gateway', async () => {
   const config = oneServer();
   const { code } = await home.run(['connect', '--config', config], { env: { ...env(), MOORING_HTTP: 'true' } });
   expect(code).toBe(0);
+  const data = join(home.path, '.local/share/mooring/gateway');
+  const logs = readdirSync(data).filter((name) => name.endsWith('.log'));
+  expect(logs.map((name) => readFileSync(join(data, name), 'utf8')).join()).not.toContain('no effect');
 });
 
 test('a connection that is not read does not keep the gateway from ending', async () => {
@@ -144,4 +148,51 @@ test('a connection that is not read does not keep the gateway from ending', asyn
   socket.end(message({ id: 1, method: 'tools/call', params: { name: 'notes__read', arguments: { text } } }));
   await vi.waitUntil(() => !isRunning(gateway), { timeout: 30_000 });
   socket.destroy();
+});
+
+test('a signal ends the program of a client that does not read', async () => {
+  const child = home.start(['connect', '--config', oneServer()], { env: env() });
+  const text = 'x'.repeat(3_000_000);
+  child.stdin?.write(initialize);
+  child.stdin?.end(message({ id: 1, method: 'tools/call', params: { name: 'notes__read', arguments: { text } } }));
+  // The response has begun. What does not fit into the pipe stays in the program.
+  const stdout = child.stdout as Readable;
+  stdout.on('readable', () => {});
+  try {
+    await vi.waitUntil(() => stdout.readableLength > 10_000, { timeout: 30_000 });
+    child.kill('SIGTERM');
+    await vi.waitUntil(() => child.exitCode === 0, { timeout: 30_000 });
+  } finally {
+    stdout.destroy();
+  }
+});
+
+test('a client that closes stdout is not told that the gateway has ended', async () => {
+  const child = home.start(['connect', '--config', oneServer()], { env: env() });
+  const said = textFrom(child);
+  const ended = once(child, 'close');
+  await vi.waitUntil(() => said().includes('Connected'), { timeout: 30_000 });
+  child.stdout?.destroy();
+  child.stdin?.on('error', () => {}); // It may have ended.
+  child.stdin?.write(initialize);
+  expect(await ended).toEqual([0, null]);
+  expect(said()).not.toContain('has ended');
+});
+
+test('a log that cannot be created, and a gateway that is killed while it starts, are reported', async () => {
+  const config = oneServer();
+  const killed = `if (process.argv[2] === 'gateway') process.kill(process.pid, 'SIGKILL')`;
+  const options = `--import=data:text/javascript,${encodeURIComponent(killed)}`;
+  expect(await home.run(['connect', '--config', config], { env: { ...env(), NODE_OPTIONS: options } })).toMatchObject({
+    code: 1,
+    stderr: 'mooring: The shared gateway did not start: its process ended with SIGKILL\n',
+  });
+  rmSync(join(home.path, '.local'), { recursive: true });
+  writeFileSync(join(home.path, '.local'), '');
+  expect(await home.run(['connect', '--config', config], { env: env() })).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(
+      /^mooring: The log of the shared gateway cannot be created: .*\. Make its folder .*\n$/,
+    ),
+  });
 });

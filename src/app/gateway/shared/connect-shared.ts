@@ -8,7 +8,7 @@ import { dirname, resolve } from 'node:path';
 import { pause } from '../../../common/wait.ts';
 import { createLogger } from '../../../logging/logger.ts';
 import { withLockFile } from '../../../transports/lock-file.ts';
-import { watchParent } from '../../../transports/process-watch.ts';
+import { signalExitCodes, watchParent, watchProcess, watchStderr } from '../../../transports/process-watch.ts';
 import { UsageError } from '../../usage-error.ts';
 import { checkSocketPath, makePrivate } from '../control-socket.ts';
 import { outerGateways } from '../outer-gateways.ts';
@@ -48,6 +48,7 @@ export async function connectShared({ view, files: configured, ...gateway }: Con
     throw new UsageError(rejected);
   }
   createLogger({ name: 'mooring' }).info('Connected to a shared gateway', { gateway: pid, log: files.log });
+  watchStderr();
   return copy(socket);
 }
 
@@ -90,15 +91,26 @@ async function start(gateway: SharedGateway, files: SharedGatewayFiles): Promise
   return withLockFile(files.lock, { timeoutMs: startMs, busy }, async () => {
     const running = await openSocket(files.socket);
     if (running !== undefined) return running;
-    mkdirSync(dirname(files.log), { recursive: true, mode: 0o700 });
-    rmSync(files.log, { force: true });
-    const log = openSync(files.log, 'a', 0o600);
+    const log = openLog(files.log);
     try {
       return await untilListening(launch(gateway, files.socket, log), files);
     } finally {
       closeSync(log);
     }
   });
+}
+
+/** An empty file; of the gateway before, nothing is left. */
+function openLog(file: string): number {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    rmSync(file, { force: true });
+    return openSync(file, 'a', 0o600);
+  } catch (error) {
+    throw new UsageError(
+      `The log of the shared gateway cannot be created: ${(error as Error).message}. Make its folder writable for you`,
+    );
+  }
 }
 
 /** The gateway outlives this process and its terminal. */
@@ -119,8 +131,8 @@ async function untilListening(child: ChildProcess, { socket, log }: SharedGatewa
   child.once('error', (error) => {
     failure = error.message;
   });
-  child.once('exit', () => {
-    failure = lastLines(log);
+  child.once('exit', (code, signal) => {
+    failure = lastLines(log) || `its process ended with ${signal ?? `code ${code}`}`;
   });
   for (const until = performance.now() + startMs; performance.now() < until; await pause(pollMs)) {
     const opened = await openSocket(socket);
@@ -141,38 +153,48 @@ function lastLines(file: string): string {
 function copy(socket: Socket): Promise<number> {
   const { stdin, stdout } = process;
   return new Promise((end) => {
+    let isStopping = false;
+    let isOver = false;
     const leave = (code: number): void => {
+      isOver = true;
       stdin.destroy();
       socket.destroy();
       end(code);
     };
     // The gateway finishes open calls, writes their responses and ends the connection.
     const stop = (): void => {
-      const limit = stdin.readableEnded ? graceMs.ended : graceMs.open;
+      isStopping = true;
       stdin.unpipe(socket);
       socket.end();
-      setTimeout(() => leave(0), limit).unref();
+      // Also if the client does not read what was written for it.
+      setTimeout(() => process.exit(0), stdin.readableEnded ? graceMs.ended : graceMs.open).unref();
     };
-    let isStopping = false;
-    const onSignal = (): void => {
-      if (isStopping) leave(0);
-      isStopping = true;
-      stop();
-    };
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
-    watchParent({ onOrphaned: onSignal }, process.ppid, parentPollMs);
+    watchProcess({
+      onSignal(signal, count) {
+        if (count > 1) process.exit(signalExitCodes[signal]);
+        stop();
+      },
+      onFatal(kind, error) {
+        say(`${kind}: ${error instanceof Error ? error.message : String(error)}`);
+        process.exit(1);
+      },
+    });
+    watchParent({ onOrphaned: stop }, process.ppid, parentPollMs);
     stdin.on('error', stop);
     // The client is gone.
     stdout.on('error', () => leave(0));
-    socket.on('error', () => socket.destroy());
     socket.on('close', () => {
-      if (!stdin.readableEnded && !isStopping) {
-        process.stderr.write('mooring: the shared gateway has ended\n');
-        leave(1);
-      } else leave(0);
+      if (isOver) return;
+      const isExpected = isStopping || stdin.readableEnded;
+      if (!isExpected) say('the shared gateway has ended. Reconnect to start it again');
+      leave(isExpected ? 0 : 1);
     });
     socket.on('end', () => socket.end());
     stdin.pipe(socket);
     socket.pipe(stdout, { end: false });
   });
+}
+
+function say(text: string): void {
+  process.stderr.write(`mooring: ${text}\n`);
 }
