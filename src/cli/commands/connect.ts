@@ -1,6 +1,6 @@
 // mooring connect: a client on stdio, connected to a gateway that it shares with other clients.
 
-import { statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { thisPlatform, userConfigFile } from '../../app/config/folders.ts';
 import { absolutePath } from '../../app/config/values.ts';
 import { UsageError } from '../../app/usage-error.ts';
@@ -69,7 +69,8 @@ function folderOf(given: unknown): string {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new UsageError(`--folder: ${path} is not a folder`);
   }
-  return path;
+  // Clients share a gateway if they name the same folder in different ways, as those do that start in it.
+  return realpathSync(path);
 }
 
 /** The options for the gateway, as they were given; the view is chosen by each client. */
