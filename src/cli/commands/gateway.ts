@@ -88,7 +88,7 @@ function socketOf(values: Readonly<Record<string, unknown>>) {
   }
   if (http === true) throw new UsageError('Use --http or --socket, not both');
   const seconds = idle === undefined ? undefined : Number(idle);
-  if (seconds !== undefined && !(seconds > 0 && seconds <= maxIdleSeconds)) {
+  if (seconds !== undefined && !(seconds >= 1 && seconds <= maxIdleSeconds)) {
     throw new UsageError(`--idle-seconds: ${idle} is not a number from 1 to ${maxIdleSeconds}`);
   }
   return { path: resolve(String(socket)), idleMs: seconds === undefined ? undefined : seconds * 1000 };
