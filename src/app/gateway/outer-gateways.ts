@@ -1,7 +1,6 @@
 // The gateways that this process was started by. An entry that starts the gateway it belongs to, as in the file of a client that
 // contains both, would otherwise start processes endlessly.
 
-import { hash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { UsageError } from '../usage-error.ts';
 
@@ -15,6 +14,8 @@ export function outerGateways(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Readonly<Record<string, string>> {
   const outer = env[outerGatewaysVariable]?.split(' ') ?? [];
+  // Loaded by name: every server is in one file with this module, and an import would load it at each start.
+  const { hash } = process.getBuiltinModule('node:crypto');
   // Hashes: servers need not know the paths of the user's files.
   const own = files.map((file) => hash('sha256', `${realpathSync(file)}?${view}`, 'base64url'));
   const again = own.findIndex((gateway) => outer.includes(gateway));
