@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Client, connect } from '../../../src/client/index.ts';
 import { useHome } from '../../support/program.ts';
@@ -32,8 +32,8 @@ test('a pasted file is one server on stdio: names have a prefix, calls reach the
 });
 
 test('~ is the home folder: clients start commands without a shell', async () => {
-  writeConfig(home, { mcpServers: { files: serverEntry(home, 'files', [{ name: 'read' }]) } }, 'mine.json');
-  await using(connectStdio(home, ['--config', '~/work/mine.json']), async (client) => {
+  const config = writeConfig(home, { mcpServers: { files: serverEntry(home, 'files', [{ name: 'read' }]) } });
+  await using(connectStdio(home, ['--config', `~/${relative(home.path, config)}`]), async (client) => {
     expect(await toolNames(client)).toEqual(['files__read']);
   });
 });

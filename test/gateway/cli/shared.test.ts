@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { type Client, connect } from '../../../src/client/index.ts';
 import { isRunning } from '../../support/is-running.ts';
@@ -77,7 +77,7 @@ test('clients share a gateway if they have the same folder and options', async (
   const inOther = await pid([], other);
   expect(inOther).not.toBe(first);
   expect(await pid(['--folder', other])).toBe(inOther);
-  expect(await pid(['--folder', '~/work/other/'])).toBe(inOther);
+  expect(await pid(['--folder', `~/${relative(home.path, other)}/`])).toBe(inOther);
   symlinkSync(other, home.file('link'));
   expect(await pid(['--folder', 'link'])).toBe(inOther);
   expect(await pid(['--log-level', 'debug'])).not.toBe(first);
