@@ -33,15 +33,12 @@ Examples:
 `;
 
 export async function run(args: readonly string[]): Promise<number> {
-  const { values, sources, view } = await gatewayArgs('connect', args, [], {
+  const given = await gatewayArgs({ name: 'connect', help }, args, [], {
     folder: { type: 'string' },
     'idle-seconds': { type: 'string' },
   });
-  if (values['help'] === true) {
-    const { openOutput } = await import('../ui/output.ts');
-    openOutput().write(help);
-    return 0;
-  }
+  if (given === undefined) return 0;
+  const { values, sources, view } = given;
   if (values['http'] === true) {
     throw new UsageError(
       '"mooring connect" serves on stdio. For HTTP, start "mooring gateway --http" and give clients its URL',

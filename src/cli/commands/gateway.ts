@@ -61,16 +61,13 @@ export async function run(args: readonly string[]): Promise<number> {
   const [first = '', ...rest] = args;
   if (Object.hasOwn(subcommands, first))
     return (await (subcommands[first] as (typeof subcommands)[string])()).run(rest);
-  const { values, sources, view } = await gatewayArgs('gateway', args, Object.keys(subcommands), {
+  const given = await gatewayArgs({ name: 'gateway', help }, args, Object.keys(subcommands), {
     'show-setup': { type: 'boolean' },
     socket: { type: 'string' },
     'idle-seconds': { type: 'string' },
   });
-  if (values['help'] === true) {
-    const { openOutput } = await import('../ui/output.ts');
-    openOutput().write(help);
-    return 0;
-  }
+  if (given === undefined) return 0;
+  const { values, sources, view } = given;
   await serveGateway({
     ...sources,
     ...(view === undefined ? {} : { view }),

@@ -8,19 +8,22 @@ import { settingsFlags, toFlagValues } from '../settings-flags.ts';
 type FurtherOptions = Readonly<Record<string, { readonly type: 'string' | 'boolean' }>>;
 
 export interface GatewayArgs {
-  /** The values of the further options, of `help`, and of the settings. */
+  /** The values of the further options, and of the settings. */
   readonly values: Readonly<Record<string, unknown>>;
   readonly sources: GatewaySources & { readonly flags: Readonly<Record<string, readonly string[]>> };
   readonly view: string | undefined;
 }
 
-/** Reads the arguments. `commands`: words that are meant as a command about gateways. `further`: options that are no settings. */
+/**
+ * Reads the arguments; undefined if the help was asked for, and shown. `commands`: words that are meant as a command about
+ * gateways. `further`: options that are no settings.
+ */
 export async function gatewayArgs(
-  name: string,
+  { name, help }: { readonly name: string; readonly help: string },
   args: readonly string[],
   commands: readonly string[],
   further: FurtherOptions,
-): Promise<GatewayArgs> {
+): Promise<GatewayArgs | undefined> {
   const split = args.indexOf('--');
   const command = split === -1 ? undefined : args.slice(split + 1);
   const own = {
@@ -34,7 +37,11 @@ export async function gatewayArgs(
     ...own,
   });
   const { config = [], view } = values as { readonly config?: readonly string[]; readonly view?: string };
-  if (values.help === true) return { values, sources: { files: [], flags: {} }, view };
+  if (values.help === true) {
+    const { openOutput } = await import('../ui/output.ts');
+    openOutput().write(help);
+    return undefined;
+  }
   const target = await targetOf(name, positionals, command, { config, commands });
   if (target !== undefined && view !== undefined) {
     throw new UsageError('--view is for servers of a file; a single server has no views');
