@@ -197,6 +197,7 @@ export class EventReader {
   readonly response: IncomingMessage;
   readonly events: StreamEvent[] = [];
   #text = '';
+  #hasBegun = false;
   #ended = false;
   #wake: (() => void) | undefined;
 
@@ -204,6 +205,7 @@ export class EventReader {
     this.response = response;
     response.setEncoding('utf8');
     response.on('data', (chunk: string) => {
+      this.#hasBegun = true;
       this.#text += chunk;
       const whole = this.#text.lastIndexOf('\n\n');
       if (whole !== -1) {
@@ -233,6 +235,11 @@ export class EventReader {
   async until(count: number): Promise<Message[]> {
     while (this.messages.length < count && !this.#ended) await this.#more();
     return this.messages;
+  }
+
+  /** Waits until the server has sent something, if only a comment: from then on a stream of a session carries its messages. */
+  async begun(): Promise<void> {
+    while (!this.#hasBegun && !this.#ended) await this.#more();
   }
 
   async end(): Promise<Message[]> {

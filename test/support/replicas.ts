@@ -154,7 +154,9 @@ export async function openPost(client: HttpTestClient, session: string, body: ob
 export async function openGet(client: HttpTestClient, session: string, last?: string): Promise<EventReader> {
   const resume = last === undefined ? {} : { 'Last-Event-ID': last };
   const headers = { Accept: 'text/event-stream', 'Mcp-Session-Id': session, ...resume };
-  return new EventReader(await client.open({ method: 'GET', headers }));
+  const reader = new EventReader(await client.open({ method: 'GET', headers }));
+  await reader.begun();
+  return reader;
 }
 
 export const lastEventId = (stream: EventReader): string =>

@@ -77,7 +77,9 @@ export const overHttp =
       async opened() {
         if (session === undefined) return;
         const headers = { ...sessionHeaders(), Accept: 'text/event-stream' };
-        void read(new EventReader(await pick().open({ method: 'GET', headers })));
+        const reader = new EventReader(await pick().open({ method: 'GET', headers }));
+        await reader.begun();
+        void read(reader);
       },
       close: () => {
         for (const reader of readers) reader.cut();

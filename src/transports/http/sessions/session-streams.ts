@@ -15,6 +15,9 @@ import type { ActiveSession } from './active-sessions.ts';
 import type { Sessions } from './sessions.ts';
 import type { SharedSessions } from './shared-sessions.ts';
 
+/** A comment. Proxies and clients wait for the first bytes of a stream. */
+const firstBytes = ':\n\n';
+
 export class SessionStreams {
   readonly #state: EndpointState;
   readonly #sessions: Sessions;
@@ -49,10 +52,13 @@ export class SessionStreams {
   }
 
   #connect(session: ActiveSession, exchange: HttpExchange): EventStream {
-    const connection = openEventStream(exchange, this.#state.heartbeat, session.expiresAtMs);
-    // Proxies and clients wait for the first bytes.
-    connection.write(':\n\n');
+    const connection = this.#respond(session, exchange);
+    connection.write(firstBytes);
     return connection;
+  }
+
+  #respond(session: ActiveSession, exchange: HttpExchange): EventStream {
+    return openEventStream(exchange, this.#state.heartbeat, session.expiresAtMs);
   }
 
   #openStandalone(session: ActiveSession, exchange: HttpExchange, position: EventPosition | undefined): Promise<void> {
@@ -80,7 +86,7 @@ export class SessionStreams {
     exchange: HttpExchange,
     position: EventPosition | undefined,
   ): Promise<void> {
-    const connection = this.#connect(session, exchange);
+    const connection = this.#respond(session, exchange);
     const { standalone, channel } = session;
     let isGone = false;
     const lost = (): void => {
@@ -106,6 +112,8 @@ export class SessionStreams {
       throw error;
     });
     if (!isOpen || session.ended) return connection.end();
+    // Not earlier: only from now on, what other processes send to the session reaches this stream.
+    connection.write(firstBytes);
     await standalone.open(connection, channel.session?.polling === true, position);
     // While the log was read, the session may have been ended, or another process may have opened the stream.
     if (session.ended) return connection.end();
