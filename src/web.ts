@@ -6,7 +6,7 @@ export { UserError } from './common/user-error.ts';
 export type { ChangeAudience } from './engine/changes/audience.ts';
 export type { ChangeSource, Refresh } from './engine/changes/shared-changes.ts';
 export { audio, type ContentOptions, image, json, resourceLink, text } from './engine/content.ts';
-export type { Context, InputRequestOptions, SessionView } from './engine/context.ts';
+export type { AttachmentOptions, Context, InputRequestOptions, SessionView } from './engine/context.ts';
 export type {
   AppDefinition,
   Completer,
@@ -49,7 +49,8 @@ export type {
   SharedEventLog,
   TaskEvent,
 } from './engine/ports.ts';
-export { createServer, Server, type ServerOptions } from './engine/server.ts';
+export { createServer, Server } from './engine/server.ts';
+export type { ServerOptions } from './engine/server-options.ts';
 export type { ExternalWork } from './engine/tasks/runs/external-work.ts';
 export { createMemoryTaskStore, type MemoryTaskStoreOptions } from './engine/tasks/store/memory-store.ts';
 export type * from './engine/tasks/store/task-store.ts';

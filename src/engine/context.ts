@@ -10,6 +10,7 @@ import type {
   JsonObject,
   LogLevel,
   Meta,
+  ResourceLink,
   Root,
   SamplingParams,
   SamplingResult,
@@ -28,6 +29,14 @@ export interface InputRequestOptions {
    * rejects with an `InputRequestError`. A client that has received the request as its result may still respond; the response is ignored.
    */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** What a link to an attachment says. */
+export interface AttachmentOptions extends Pick<ResourceLink, 'title' | 'description' | 'annotations'> {
+  /** Such as `report.csv`. */
+  readonly name: string;
+  /** Default: `text/plain` for a string, `application/octet-stream` for bytes. */
+  readonly mimeType?: string;
 }
 
 /** State of the session that a request belongs to. Only handshake revisions have sessions. */
@@ -97,6 +106,15 @@ export interface Context {
    * use of the same state altogether (needs a shared store when there are several replicas).
    */
   step<T>(key: string, run: () => T | Promise<T>, options?: { readonly once?: boolean }): Promise<T>;
+  /**
+   * Stores something large for a while and returns a link to it, to be part of the result: the client reads it if it is
+   * needed, and its model does not get all of it. Only the same caller can read it. Needs `attachments` of `createServer`;
+   * see `attachmentTtlMs` and `maxAttachmentBytes` of `Limits`.
+   *
+   * @example
+   * return [text('1,200 rows'), await ctx.attach(csv, { name: 'rows.csv', mimeType: 'text/csv' })];
+   */
+  attach(content: string | Uint8Array, options: AttachmentOptions): Promise<ResourceLink>;
   /**
    * Closes the connection, and the client reconnects for the response, if revision and transport allow it: a long call then
    * holds no connection. Returns false if nothing was closed; the call continues either way.

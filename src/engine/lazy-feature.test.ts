@@ -10,7 +10,8 @@ import { toolOutcome } from './features/tool-outcome.ts';
 import { roots } from './input-requests/input-request.ts';
 import { inputRequired } from './input-requests/input-required.ts';
 import { type FeatureInfo, lazyFeature } from './lazy-feature.ts';
-import { createServer, type Server, type ServerOptions } from './server.ts';
+import { createServer, type Server } from './server.ts';
+import type { ServerOptions } from './server-options.ts';
 
 const opening = {
   jsonrpc: '2.0',

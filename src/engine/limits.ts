@@ -42,6 +42,14 @@ export interface Limits extends MessageLimits, ParamLimits {
   readonly maxUsedStatesPerCaller: number;
   /** How long a client may take to respond to an input request; stops handlers from waiting forever. */
   readonly inputTimeoutMs: number;
+  /** How long what a handler has attached with `ctx.attach` can be read. */
+  readonly attachmentTtlMs: number;
+  /** Bytes of one attachment. A client reads it in one message, in base64 if it is not text. */
+  readonly maxAttachmentBytes: number;
+  /** Memory for the attachments of all callers that have not expired, encrypted; beyond it nothing can be attached. */
+  readonly maxAttachedBytes: number;
+  /** The same for one caller. */
+  readonly maxAttachedBytesPerCaller: number;
 }
 
 /** The limits that apply if `createServer` gets no others. */
@@ -63,6 +71,10 @@ export const defaultLimits: Limits = {
   maxUsedStates: 400_000,
   maxUsedStatesPerCaller: 100_000,
   inputTimeoutMs: 10 * 60_000,
+  attachmentTtlMs: 15 * 60_000,
+  maxAttachmentBytes: 4 * 1024 * 1024,
+  maxAttachedBytes: 48 * 1024 * 1024,
+  maxAttachedBytesPerCaller: 12 * 1024 * 1024,
 };
 
 export const resolveServerLimits = (given: Partial<Limits> = {}): Limits => resolveLimits(defaultLimits, given);

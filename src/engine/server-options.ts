@@ -35,6 +35,8 @@ export interface ServerOptions extends Implementation {
   readonly store?: ExpiringStore;
   /** Connects the processes that serve the same endpoint, which then need the same `key` and `store`. Default: none. */
   readonly bus?: Bus;
+  /** Whether handlers may attach files to their results, which clients read as resources; see `ctx.attach`. Default false. */
+  readonly attachments?: boolean;
   /** Where the server reports to its operator. Default: warnings and errors on the console; `false`: nowhere. */
   readonly logger?: Logger | false;
   /**
@@ -65,6 +67,7 @@ const known: Record<keyof ServerOptions, true> = {
   sealer: true,
   store: true,
   bus: true,
+  attachments: true,
   logger: true,
   errors: true,
   tasks: true,
@@ -72,7 +75,7 @@ const known: Record<keyof ServerOptions, true> = {
 
 /** Throws for options with which no server can be created. */
 export function checkServerOptions(options: ServerOptions): void {
-  const { name, version, key, previousKeys = [], tasks = {}, errors = 'shown' } = options;
+  const { name, version, key, previousKeys = [], tasks = {}, errors = 'shown', attachments = false } = options;
   if (typeof name !== 'string' || name === '' || typeof version !== 'string') {
     throw new TypeError('A server needs a name and a version: createServer({ name: "weather", version: "1.0.0" })');
   }
@@ -80,6 +83,9 @@ export function checkServerOptions(options: ServerOptions): void {
   checkTasksOptions(tasks);
   if (errors !== 'shown' && errors !== 'masked') {
     throw new TypeError(`createServer, errors: must be "shown" or "masked", not ${JSON.stringify(errors)}`);
+  }
+  if (typeof attachments !== 'boolean') {
+    throw new TypeError(`createServer, attachments: must be true or false, not ${JSON.stringify(attachments)}`);
   }
   if (key === undefined && previousKeys.length > 0) throw new TypeError('previousKeys needs a key: the current one');
   if (key !== undefined) for (const each of [key, ...previousKeys]) checkSealKey(each);

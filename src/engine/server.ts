@@ -20,6 +20,7 @@ import type { CacheHint, Implementation, JsonObject } from '../protocol/model.ts
 import type { Monitor } from '../protocol/monitor.ts';
 import type { Sealing } from '../protocol/seal-key.ts';
 import type { SchemaInput } from '../schema/index.ts';
+import { offerAttachments } from './attachments/offer-attachments.ts';
 import { createDetachedCall } from './calls/call.ts';
 import { isThenable, runAgain } from './calls/run-call.ts';
 import { appResource } from './catalog/apps.ts';
@@ -72,8 +73,6 @@ import { ServerState } from './server-state.ts';
 import { stateOptions } from './state-options.ts';
 import { TaskApi } from './tasks/task-api.ts';
 
-export type { ServerOptions } from './server-options.ts';
-
 /** Creates a server. Register tools on it, then pass it to `serveStdio`, `serveHttp` or another transport. */
 export function createServer(options: ServerOptions): Server {
   // Without options, the constructor says what is needed.
@@ -104,6 +103,7 @@ export class Server implements SessionHost {
       runAgain(call, this.#state.features.get(message.method) as Feature);
     };
     addFeatures(this.#state.features);
+    if (options.attachments === true) offerAttachments(this.#state.catalog);
   }
 
   get name(): string {

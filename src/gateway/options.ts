@@ -2,7 +2,8 @@
 
 import { assertKnownOptions } from '../common/known-options.ts';
 import type { Logger } from '../common/logger.ts';
-import type { Server, ServerOptions } from '../engine/server.ts';
+import type { Server } from '../engine/server.ts';
+import type { ServerOptions } from '../engine/server-options.ts';
 import type { GatewayConfig } from './config/gateway-config.ts';
 import type { HeldCallLimits } from './relays/held-calls.ts';
 import type { UpstreamStatus } from './upstreams/contract.ts';

@@ -2,7 +2,8 @@
 // what ends gives its space back.
 
 import { afterEach, describe, expect, test } from 'vitest';
-import { createServer, type Server, type ServerOptions } from '../../src/engine/server.ts';
+import { createServer, type Server } from '../../src/engine/server.ts';
+import type { ServerOptions } from '../../src/engine/server-options.ts';
 import { createMemoryTaskStore } from '../../src/engine/tasks/store/memory-store.ts';
 import { useClosers } from '../support/closers.ts';
 import { HttpTestClient } from '../support/http-client.ts';

@@ -1,7 +1,8 @@
 // Many tasks, and requests about tasks that make no sense.
 
 import { afterEach, expect, test } from 'vitest';
-import { createServer, type ServerOptions } from '../../src/engine/server.ts';
+import { createServer } from '../../src/engine/server.ts';
+import type { ServerOptions } from '../../src/engine/server-options.ts';
 import { Database } from '../../src/stores/sqlite/database.ts';
 import { openDataFolder } from '../../src/stores/sqlite/index.ts';
 import { SqliteTasks } from '../../src/stores/sqlite/tasks.ts';

@@ -2,7 +2,8 @@
 
 import { afterEach, expect, test, vi } from 'vitest';
 import { type LogFields, type Logger, silentLogger } from '../../src/common/logger.ts';
-import { createServer, type Server, type ServerOptions } from '../../src/engine/server.ts';
+import { createServer, type Server } from '../../src/engine/server.ts';
+import type { ServerOptions } from '../../src/engine/server-options.ts';
 import { type AuditEntry, openAuditLog, queryAudit } from '../../src/security/audit/index.ts';
 import { openDataFolder } from '../../src/stores/sqlite/index.ts';
 import { serveHttp } from '../../src/transports/http.ts';

@@ -20,6 +20,7 @@ import {
   type Pack,
   type Principal,
   type Registration,
+  type ResourceLink,
   type Root,
   roots,
   type SamplingResult,
@@ -206,6 +207,9 @@ export async function context(ctx: Context): Promise<void> {
   expectTypeOf(ctx.session?.values).toEqualTypeOf<Map<string, unknown> | undefined>();
   expectTypeOf(ctx.requestId).toEqualTypeOf<string | number>();
   expectTypeOf(ctx.progress(1, 2, 'half')).toEqualTypeOf<Promise<void>>();
+  expectTypeOf(ctx.attach('a,b', { name: 'rows.csv' })).toEqualTypeOf<Promise<ResourceLink>>();
+  // @ts-expect-error: a link needs a name
+  void ctx.attach('a,b', {});
 
   const form = await ctx.elicit('Who?', z.object({ name: z.string() }));
   if (form.action === 'accept') expectTypeOf(form.content).toEqualTypeOf<{ name: string }>();

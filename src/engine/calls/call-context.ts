@@ -13,6 +13,7 @@ import {
   logLevels,
   type Meta,
   type ProgressToken,
+  type ResourceLink,
   type Root,
   type SamplingParams,
   type SamplingResult,
@@ -21,7 +22,7 @@ import {
 import { isTraceValue } from '../../protocol/trace-context.ts';
 import type { InferOutput, SchemaInput } from '../../schema/index.ts';
 import { supports } from '../channels/client-support.ts';
-import type { Context, InputRequestOptions, SessionClient, SessionView } from '../context.ts';
+import type { AttachmentOptions, Context, InputRequestOptions, SessionClient, SessionView } from '../context.ts';
 import type { Call } from '../contract.ts';
 import {
   elicit,
@@ -222,6 +223,11 @@ export class CallContext implements Context {
 
   stepResult(key: string): unknown {
     return this.#call.inputRequester?.recorded().steps.get(key);
+  }
+
+  async attach(content: string | Uint8Array, options: AttachmentOptions): Promise<ResourceLink> {
+    const { attach } = await import('../attachments/attachments.ts');
+    return attach(this.#call, content, options ?? {});
   }
 
   closeStream(retryMs = 1_000): boolean {

@@ -3,6 +3,8 @@
 
 import type { Principal } from '../../protocol/exchange.ts';
 import type { Resource } from '../../protocol/model.ts';
+import { offerAttachments } from '../attachments/offer-attachments.ts';
+import { attachmentTemplate } from '../attachments/template.ts';
 import type { ResourceTemplateDefinition } from '../definitions.ts';
 import type { Catalog, CatalogFollower } from './catalog.ts';
 import type { EntryKinds, TemplateEntry } from './catalog-entry.ts';
@@ -19,6 +21,8 @@ export function mountCatalog({ target, source, rename }: MountOptions): () => vo
   const copies = new Map<object, () => void>();
   const follower: CatalogFollower = {
     added: (kind, entry) => {
+      // The same on every server, so that several which are mounted share it.
+      if (entry.key === attachmentTemplate) return offerAttachments(target);
       const copy =
         kind === 'tools' || kind === 'prompts'
           ? renamed(entry as EntryKinds['tools' | 'prompts'], rename(kind, entry.key))

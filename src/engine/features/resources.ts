@@ -1,6 +1,6 @@
 // resources/list, resources/templates/list and resources/read.
 
-import { toBase64Url } from '../../common/base64url.ts';
+import { toBase64 } from '../../common/base64url.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { CacheHint, ReadResult, Resource, ResourceContents } from '../../protocol/model.ts';
@@ -130,9 +130,4 @@ function toReadResult(uri: string, mimeType: string | undefined, value: ReadRetu
 
 function isReadResult(value: object): value is ReadResult {
   return Array.isArray((value as ReadResult).contents);
-}
-
-function toBase64(bytes: Uint8Array): string {
-  const text = toBase64Url(bytes).replaceAll('-', '+').replaceAll('_', '/');
-  return text.padEnd(Math.ceil(text.length / 4) * 4, '=');
 }

@@ -3,7 +3,8 @@
 import { checkMiddleware } from '../../engine/calls/middleware.ts';
 import type { AudienceTest } from '../../engine/changes/audience.ts';
 import type { Caller, OtherMethods, TaskEvent } from '../../engine/ports.ts';
-import { createServer, type Server, type ServerOptions } from '../../engine/server.ts';
+import { createServer, type Server } from '../../engine/server.ts';
+import type { ServerOptions } from '../../engine/server-options.ts';
 import { callerOfTask } from '../../engine/tasks/store/task-record.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import type { CacheHint, Capabilities } from '../../protocol/model.ts';
