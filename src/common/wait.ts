@@ -1,5 +1,8 @@
 // Waiting for a time, and waiting for something with a time limit.
 
+/** The longest time of a timer; one with a longer time fires at once. */
+export const maxTimerMs = 2 ** 31 - 1;
+
 /** Resolves after `ms`, or rejects with the signal's reason. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

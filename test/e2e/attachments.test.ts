@@ -1,11 +1,15 @@
 // Attachments: what a handler stores with `ctx.attach` is read by the caller that got the link, and by no other.
 
+import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from '../../src/client/index.ts';
 import { createMemoryExpiringStore } from '../../src/engine/expiring-store.ts';
 import { createServer, type Server, type ServerOptions, text } from '../../src/index.ts';
 import { clientOf, gatewayOf } from '../gateway/fixture.ts';
 import { useClosers } from '../support/closers.ts';
+import { hasRedis } from '../support/redis.ts';
+import { openRedisReplicas } from '../support/redis-replicas.ts';
+import type { CreateServer } from '../support/replicas.ts';
 import { serveWires, statelessKinds, type Wire, wireKinds } from '../support/wires.ts';
 
 const rows = 'city,°C\nOslo,7\n';
@@ -151,6 +155,22 @@ test('processes that share key and store read what another has attached; the sto
   expect((await (await clientFor(two)).readResource(uri)).contents).toMatchObject([{ text: rows }]);
   expect(JSON.stringify(stored)).not.toContain('Oslo');
   await expect((await clientFor(exporter({ store }))).readResource(uri)).rejects.toThrow(/no resource/);
+});
+
+test.skipIf(!hasRedis())('with Redis, the largest one, read through another process', { timeout: 30_000 }, async () => {
+  const group = await openRedisReplicas();
+  closers.push(() => group.close());
+  const largest = randomBytes(4 * 1024 * 1024);
+  const create: CreateServer = (shared) => {
+    const server = exporter(shared);
+    server.tool('largest', { run: (_args, ctx) => ctx.attach(largest, { name: 'largest.bin' }) });
+    return server;
+  };
+  const [one, two] = [await group.startServer(create), await group.startServer(create)];
+  const called = await one.client.modern('tools/call', { name: 'largest', arguments: {} });
+  const { uri } = JSON.parse(called.text).result.content[0];
+  const read = await two.client.modern('resources/read', { uri });
+  expect(Buffer.from(JSON.parse(read.text).result.contents[0].blob, 'base64').equals(largest)).toBe(true);
 });
 
 test.each(['2025-11-25', '2026-07-28'])('through a gateway with several servers (%s)', async (revision) => {

@@ -1,7 +1,6 @@
 // A time limit that is paused while a user is asked.
 
-/** Node's longest timer. */
-const maxTimerMs = 2 ** 31 - 1;
+import { maxTimerMs } from '../../common/wait.ts';
 
 /** Calls `expired` after this many milliseconds, not counting the time of holds. */
 export class PausableTimeout {

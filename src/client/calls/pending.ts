@@ -1,9 +1,7 @@
 // Requests sent and not answered yet, with their time limits on one timer that exists only while something waits.
 
+import { maxTimerMs } from '../../common/wait.ts';
 import type { OutgoingCall } from './outgoing-call.ts';
-
-/** Node's longest timer. */
-const maxTimerMs = 2 ** 31 - 1;
 
 /** A pause of the time limits of one call. */
 interface LimitPause {

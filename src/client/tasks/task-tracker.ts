@@ -1,5 +1,6 @@
 // The tasks that one client follows: creates their handles, passes notifications to them, lists what the server has.
 
+import { maxTimerMs } from '../../common/wait.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { JsonObject, ToolResult } from '../../protocol/model.ts';
 import type { TaskState } from '../../protocol/task.ts';
@@ -15,8 +16,6 @@ import { TaskRequests } from './task-requests.ts';
 
 /** Over HTTP each stream is a connection; tasks beyond this number are only polled. */
 const maxStreams = 8;
-/** Node's longest timer. */
-const maxTimerMs = 2 ** 31 - 1;
 
 export class TaskTracker {
   readonly #shared: TaskSharing;

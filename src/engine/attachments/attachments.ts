@@ -3,6 +3,7 @@
 
 import { toBase64 } from '../../common/base64url.ts';
 import { UserError } from '../../common/user-error.ts';
+import { maxTimerMs } from '../../common/wait.ts';
 import { CallerBudget, callerKey } from '../../protocol/callers/caller-budget.ts';
 import type { ResourceContents, ResourceLink } from '../../protocol/model.ts';
 import type { AttachmentOptions } from '../context.ts';
@@ -48,7 +49,7 @@ export async function attach(
     release();
     throw error;
   }
-  const timer = setTimeout(release, attachmentTtlMs);
+  const timer = setTimeout(release, Math.min(attachmentTtlMs, maxTimerMs));
   (timer as { unref?: () => void }).unref?.();
   return { type: 'resource_link', uri, name, mimeType: type, size, ...described };
 }

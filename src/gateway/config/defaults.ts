@@ -2,9 +2,6 @@
 
 import type { GatewayConfig, InputKind, ViewConfig } from './gateway-config.ts';
 
-/** The longest time that a timer of Node.js can wait. */
-export const maxMs = 2_147_483_647;
-
 /** The name of the default view in files, commands and addresses. */
 export const defaultViewName = 'default';
 

@@ -1,8 +1,8 @@
 // Keys of other clients in the entry of a server: what they mean here, and which have no effect.
 
+import { maxTimerMs } from '../../common/wait.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { WrittenFilter } from './decode-view.ts';
-import { maxMs } from './defaults.ts';
 import { filterKeys } from './entry-values.ts';
 
 /** Read by `decodeEntry`, `isDisabled` or the functions below. */
@@ -44,7 +44,7 @@ export function timeoutOfClient(written: unknown, client: string | undefined): n
 
 /** As `timeoutMs` accepts it: some entries have a huge number for "no limit". */
 function wholeMs(ms: number): number {
-  return Math.min(Math.max(Math.round(ms), 1), maxMs);
+  return Math.min(Math.max(Math.round(ms), 1), maxTimerMs);
 }
 
 /** The variables of the environment that a command gets, which Codex names; newer versions say where they come from, too. */

@@ -1,11 +1,12 @@
 // The JSON Schemas of our own keys: "mooring" in the entry of a server, and "gateway" beside the servers. What the gateway reads,
 // the published schema of mooring.json and the reference in the documentation follow these tables.
 
+import { maxTimerMs } from '../../common/wait.ts';
 import type { JsonSchema } from '../../schema/index.ts';
-import { defaults, maxMs } from './defaults.ts';
+import { defaults } from './defaults.ts';
 
 const texts = { type: 'array', items: { type: 'string', minLength: 1 } } as const;
-const milliseconds = { type: 'integer', minimum: 0, maximum: maxMs } as const;
+const milliseconds = { type: 'integer', minimum: 0, maximum: maxTimerMs } as const;
 
 /** A value that is not in the file. */
 export const secretReference = {
