@@ -12,6 +12,10 @@ export interface FetcherAccess {
   readonly given: boolean;
   /** The network policy, which takes precedence. */
   readonly network?: NetworkPolicy | undefined;
+  /** Redirects stay at the port as well: for services that get credentials. */
+  readonly samePort?: boolean;
+  /** Bytes of a response. Default: that of the fetcher. */
+  readonly maxBytes?: number;
 }
 
 /**
@@ -19,14 +23,19 @@ export interface FetcherAccess {
  * configured the URL, and only at that port: a public name must not resolve to an internal service. If a policy covers
  * the network, only the policy can allow private addresses, and a service it does not allow is denied here.
  */
-function optionsFor(url: URL, { given, network }: FetcherAccess, compile: typeof compilePolicy): FetcherOptions {
-  const own = { hosts: [url.hostname], userAgent };
+function optionsFor(url: URL, access: FetcherAccess, compile: typeof compilePolicy): FetcherOptions {
+  const { given, network, samePort = false, maxBytes } = access;
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  const own = {
+    hosts: [samePort ? `${url.hostname}:${port}` : url.hostname],
+    userAgent,
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+  };
   if (network !== undefined) {
     compile(network).url(url);
     const { hosts: _checked, ...bounds } = network;
     return { ...bounds, ...own };
   }
-  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   return { ...own, ...(given ? { allow: [`${url.hostname}:${port}`] } : {}) };
 }
 
