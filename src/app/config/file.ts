@@ -11,7 +11,7 @@ import { offsetOf, withSuggestion } from './issues.ts';
 import { type Option, options } from './options.ts';
 import { ownershipProblem, readableByOthers } from './ownership.ts';
 import { configSchema } from './schema.ts';
-import { absolutePath, type SettingValue, type SettingValues } from './values.ts';
+import { absolutePath, pathOrUrl, type SettingValue, type SettingValues } from './values.ts';
 
 export interface FileContext {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -119,6 +119,7 @@ function collect(value: unknown, at: (path: readonly string[]) => string, base: 
 
 function resolved({ key, kind }: Option, value: unknown, base: string, home: string): unknown {
   if (kind === 'path') return absolutePath(value as string, base, home);
+  if (kind === 'path-or-url') return pathOrUrl(value as string, (path) => absolutePath(path, base, home));
   if (kind === 'paths') return (value as string[]).map((path) => absolutePath(path, base, home));
   if (key !== 'plugins') return value;
   return (value as { source: string }[]).map((plugin) => ({
@@ -143,8 +144,11 @@ function holdsSecrets(raw: unknown, { expanded }: Expanded): boolean {
       return found !== undefined && literal(path);
     });
   const servers = Object.entries((get(['mcpServers']) ?? {}) as Record<string, Record<string, object>>);
+  const ofApi = (field: string): string[] => Object.keys((get(['packs', 'openapi', field]) ?? {}) as object);
   return (
     own ||
+    ofApi('credentials').some((name) => literal(['packs', 'openapi', 'credentials', name])) ||
+    ofApi('headers').some((name) => looksSecret(name) && literal(['packs', 'openapi', 'headers', name])) ||
     servers.some(([name, entry]) =>
       ['env', 'headers'].some((field) =>
         Object.entries(entry[field] ?? {}).some(

@@ -4,6 +4,7 @@
 export type OptionKind =
   | 'text'
   | 'path'
+  | 'path-or-url'
   | 'number'
   | 'count'
   | 'integer'

@@ -9,6 +9,7 @@ import { defaultProfile, gatewayProfile, profiles } from '../profiles/index.ts';
 import type {
   AuthSettings,
   OAuthSettings,
+  OpenApiSettings,
   PluginSettings,
   RedisSettings,
   ServerCardSettings,
@@ -182,6 +183,7 @@ function toSettings(values: SettingValues): Settings {
     dataDir: get('data'),
     roots: get('roots'),
     skills: get('skills'),
+    openapi: openApiOf(values),
     write: get('write'),
     telemetry: get('telemetry.enabled') === true ? { contents: get('telemetry.contents') } : undefined,
     allowedCommands: commands,
@@ -229,6 +231,19 @@ function toSettings(values: SettingValues): Settings {
           }
         : undefined,
   };
+}
+
+function openApiOf(values: SettingValues): OpenApiSettings | undefined {
+  const [document, url, token] = ['document', 'url', 'token'].map(
+    (field) => values.get(`openapi.${field}`)?.value as string | undefined,
+  );
+  if (document !== undefined) return { document, url, token };
+  // A variable may be set for other servers.
+  for (const key of ['openapi.url', 'openapi.token']) {
+    if ((values.get(key)?.origin.from ?? 'env') === 'env') continue;
+    throw new UsageError(`${nameOf(values, key)} has no effect without --openapi FILE|URL`);
+  }
+  return undefined;
 }
 
 /** Whether they are complete was checked before. */

@@ -55,7 +55,7 @@ const serverEntry = {
 
 /** The keys of `packs`. Each profile reads those of its packs; the others have no effect there. */
 const packNames = [
-  ...(['clipboard', 'dbus', 'files', 'limits', 'meta'] as const),
+  ...(['clipboard', 'dbus', 'files', 'limits', 'meta', 'openapi'] as const),
   ...(['reference', 'research', 'search', 'system', 'workers'] as const),
 ];
 
@@ -125,6 +125,7 @@ function schemaOf({ key, kind, about, oneOf, security }: Option): JsonSchema {
       return { type: 'integer', minimum: 1, description };
     case 'text':
     case 'path':
+    case 'path-or-url':
       return { type: 'string', minLength: 1, ...choice, description };
     case 'texts':
     case 'paths':

@@ -48,6 +48,8 @@ export function parseValues(
       return parseBytes(last, where);
     case 'path':
       return resolvePath(notEmpty(last, where));
+    case 'path-or-url':
+      return pathOrUrl(notEmpty(last, where), resolvePath);
     case 'paths':
       return texts.map((text) => resolvePath(notEmpty(text, where)));
     case 'texts':
@@ -60,6 +62,11 @@ export function parseValues(
 }
 
 export type PathResolver = (path: string) => string;
+
+/** A URL stays as it is. */
+export function pathOrUrl(text: string, resolvePath: PathResolver): string {
+  return /^https?:\/\//i.test(text) ? text : resolvePath(text);
+}
 
 function parseSwitch(text: string, where: string): boolean {
   if (/^(true|1|yes|on)$/i.test(text)) return true;

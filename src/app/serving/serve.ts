@@ -25,6 +25,7 @@ import { openState } from '../state/open-state.ts';
 import { hasTasks, type PersistentStatePack, taskFields, taskHealth } from '../state/task-store.ts';
 import { UsageError } from '../usage-error.ts';
 import type { WorkerProcess } from '../workers/worker.ts';
+import { addPacks } from './add-packs.ts';
 import { auditHealth, openAudit } from './audit.ts';
 import { HealthRegistry } from './health.ts';
 import { loadTelemetry } from './load-telemetry.ts';
@@ -141,7 +142,7 @@ async function serveProfile({ options, started, profile, worker, logger }: Profi
         : await protectGateway(ready.gateway, started, authentication, audit);
     // Plugins may print while they load, and stdout belongs to the protocol on stdio.
     const unguard = settings.plugins.length === 0 ? undefined : guardStdout(printed(logger));
-    await addSkills(ready, resolved, logger);
+    await addPacks(ready, resolved, logger);
     const guard = await addPlugins(ready, resolved, health, logger);
     if (settings.http?.enabled !== true) {
       const principal = await principalOf(settings);
@@ -297,23 +298,6 @@ async function closeOnFailure<T>(held: { close(): Promise<void> } | undefined, w
     await held?.close().catch(() => {});
     throw error;
   }
-}
-
-/** Offers the skills of the settings, beside what the profile offers. */
-async function addSkills(
-  { server, gateway }: AssembledServer,
-  { settings }: ResolvedSettings,
-  logger: StreamLogger,
-): Promise<void> {
-  const { skills: folders } = settings;
-  if (folders.length === 0) return;
-  if (gateway !== undefined) {
-    logger.warn('--skills has no effect with a gateway; add a server with skills to its configuration');
-    return;
-  }
-  const { skills } = await import('../../packs/skills/index.ts');
-  const { ownFilesOf } = await import('../state/own-files.ts');
-  await server.use(skills({ folders, own: ownFilesOf(settings) }));
 }
 
 /** Installs the plugins of the settings. The returned function keeps their uncaught errors from ending the process. */

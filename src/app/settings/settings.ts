@@ -14,6 +14,8 @@ export interface Settings {
   readonly roots: readonly string[];
   /** Folders with Agent Skills; none = no skills. */
   readonly skills: readonly string[];
+  /** Absent: no API is offered. */
+  readonly openapi?: OpenApiSettings | undefined;
   /** Whether tools may change the files in the roots: in all of them, or, limited by a policy, in these folders. */
   readonly write?: boolean | readonly string[];
   /** OpenTelemetry; undefined: off. */
@@ -36,6 +38,16 @@ export interface Settings {
   readonly auth?: AuthSettings | undefined;
   /** Absent: there is no console. */
   readonly console?: ConsoleSettings | undefined;
+}
+
+/** An API whose operations are tools. */
+export interface OpenApiSettings {
+  /** The document that describes it: an absolute path, or a URL. */
+  readonly document: string;
+  /** Its address; undefined: the one in the document. */
+  readonly url: string | undefined;
+  /** The credential for the security scheme of the document. */
+  readonly token: string | undefined;
 }
 
 /** The page that shows traffic. */
