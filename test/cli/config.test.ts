@@ -106,6 +106,18 @@ test('settings as JSON, with secrets hidden', async () => {
   expect(packs.plugins.value).toEqual([{ source: 'p', config: { password: 'hidden' } }]);
 });
 
+test('credentials of an API are hidden', async () => {
+  const credentials = { oauth: 'k1', key: 'k2' };
+  write(JSON.stringify({ openapi: { document: 'a.json' }, packs: { openapi: { credentials, readOnly: true } } }));
+  const env = { MOORING_OPENAPI_TOKEN: 'k3' };
+  const { stdout } = await home.run(['config', '--json', '--config', 'mooring.json'], { env });
+  const all = JSON.parse(stdout).settings;
+  expect(all['openapi.document'].value).toBe(home.file('a.json'));
+  expect(all['openapi.token'].value).toBe('hidden');
+  expect(all.packs.value.openapi.readOnly).toBe(true);
+  expect(stdout).not.toMatch(/"k\d"/);
+});
+
 test('the user configuration is read by default, a file in the working folder is not', async () => {
   await home.run(['init', '--user']);
   const own = join(home.path, '.config/mooring/mooring.json');
@@ -180,6 +192,12 @@ test('a file with secrets that other users can read is rejected, one without is 
   expect(stderr).toContain(`the file contains secrets and other users can read it. Run: chmod 600 ${file}`);
   write('{ "mcpServers": { "a": { "url": "http://x/", "headers": { "Authorization": "Bearer y" } } } }', 0o644);
   expect((await home.run(['config', '--config', 'mooring.json'])).code).toBe(2);
+  for (const api of ['"credentials": { "oauth": "y" }', '"headers": { "Authorization": "y" }']) {
+    write(`{ "packs": { "openapi": { ${api} } } }`, 0o644);
+    expect((await home.run(['config', '--config', 'mooring.json'])).code).toBe(2);
+  }
+  write(`{ "packs": { "openapi": { "credentials": { "a": "\${T}" }, "headers": { "X-V": "1" } } } }`, 0o644);
+  expect((await home.run(['config', '--config', 'mooring.json'], { env: { T: 't' } })).code).toBe(0);
   write(`{ "auth": { "tokens": ["\${T}"] }, "profile": "local" }`, 0o644);
   expect((await home.run(['config', '--config', 'mooring.json'], { env: { T: 't' } })).code).toBe(0);
 });

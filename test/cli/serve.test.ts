@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { connect } from '../../src/client/index.ts';
@@ -310,4 +311,60 @@ test('--skills offers the skills in a folder', async () => {
   const { code, stderr } = await home.run(['serve', '--skills', `${folder}/missing`], { input: ping });
   expect(code).toBe(2);
   expect(stderr).toContain(`--skills: ${folder}/missing does not exist`);
+});
+
+test('--openapi offers the operations of an API, with the credential in the environment', async () => {
+  const keys: unknown[] = [];
+  const api = createHttpServer(({ url, headers }, response) => {
+    keys.push(headers['x-key']);
+    response.setHeader('content-type', 'application/json').end(url === '/openapi.json' ? document : '{"name":"Rex"}');
+  }).listen(0, '127.0.0.1');
+  await once(api, 'listening');
+  const { port } = api.address() as AddressInfo;
+  const document = JSON.stringify({
+    openapi: '3.1.0',
+    paths: { '/pets/{id}': { get: { operationId: 'getPet', parameters: [{ name: 'id', in: 'path', schema: {} }] } } },
+    components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } },
+  });
+  const origin = `http://127.0.0.1:${port}`;
+  const file = put('openapi.json', document);
+  const settings = {
+    profile: 'everything',
+    openapi: { document: './openapi.json', url: origin },
+    packs: { openapi: { prefix: 'pets', credentials: { key: `\${PETS_KEY}` } } },
+  };
+  const config = put('api.json', JSON.stringify(settings));
+  const call = async (args: readonly string[], env: Record<string, string>, tool = 'getPet') => {
+    const client = await connect([process.execPath, cli, 'serve', ...args], { env: { ...home.env, ...env } });
+    try {
+      return (await client.callTool(tool, { id: 1 })).structuredContent;
+    } finally {
+      await client.close();
+    }
+  };
+  try {
+    const token = { MOORING_OPENAPI_TOKEN: 'secret-1' };
+    expect(await call(['--openapi', `${origin}/openapi.json`], token)).toEqual({ name: 'Rex' });
+    expect(await call(['local', '--openapi', file, '--openapi-url', origin], token)).toEqual({ name: 'Rex' });
+    expect(await call(['--config', config], { PETS_KEY: 'secret-2' }, 'pets_getPet')).toEqual({ name: 'Rex' });
+    // Not with the request for the document.
+    expect(keys).toEqual([undefined, 'secret-1', 'secret-1', 'secret-2']);
+  } finally {
+    api.close();
+  }
+});
+
+test.each([
+  [['--openapi', 'missing.json'], {}, '--openapi: */missing.json: the file cannot be read: there is no such file'],
+  [['--openapi', 'a.json'], {}, '--openapi: */a.json: The document is Swagger 2.0'],
+  [['--openapi', 'b.json'], {}, '--openapi: The OpenAPI document does not say where the API is'],
+  [['--openapi-url', 'https://a.example'], {}, '--openapi-url has no effect without --openapi FILE|URL'],
+  [['--openapi', 'b.json', '--openapi-url', 'a.example'], {}, '--openapi-url: "a.example" is not a URL'],
+  [['--openapi', 'b.json'], { MOORING_OPENAPI_TOKEN: '' }, 'MOORING_OPENAPI_TOKEN is set but empty'],
+])('an API that cannot be used is a usage error: %j', async (args, env, message) => {
+  put('a.json', '{"swagger":"2.0"}');
+  put('b.json', '{"openapi":"3.1.0","paths":{}}');
+  const { code, stderr } = await home.run(['serve', ...args], { input: ping, env });
+  expect(code).toBe(2);
+  expect(stderr.replaceAll(`${dirname(home.file('a'))}/`, '*/')).toContain(message);
 });

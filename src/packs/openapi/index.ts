@@ -190,7 +190,8 @@ interface Report {
 function report({ logger = silentLogger }: Server, { url, tools, unusable, unauthenticated }: Report): void {
   const missing = unauthenticated.size === 0 ? {} : { missingSchemes: [...unauthenticated].join(', ') };
   const fields = { api: url.origin, ...missing };
-  if (unusable.length === 0 && tools > 0) logger.info(`openapi: ${tools} operations are tools`, fields);
-  else logger.warn(`openapi: ${tools} operations are tools, ${unusable.length} were left out`, fields);
+  const offered = `openapi: ${tools} ${tools === 1 ? 'operation is a tool' : 'operations are tools'}`;
+  if (unusable.length === 0 && tools > 0) logger.info(offered, fields);
+  else logger.warn(`${offered}, ${unusable.length} were left out`, fields);
   for (const each of unusable) logger.debug('openapi: an operation was left out', { ...each });
 }
