@@ -16,6 +16,9 @@ export function configTemplate(profile: string): string {
   // Folders whose files are offered, to tools and as file:// resources. Default: none.
   // "roots": ["~/Documents/notes"],
 
+  // An API whose operations are offered as tools, by its OpenAPI document.
+  // "openapi": { "document": "openapi.json", "url": "https://api.example.com" },
+
   // Let tools of the profile local change the files in these folders.
   // "write": true,
 

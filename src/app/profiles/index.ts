@@ -6,6 +6,7 @@ import { localProfile } from './local.ts';
 import type { Profile } from './profile.ts';
 
 export type { Data } from './data.ts';
+export { packOptions } from './pack-options.ts';
 export type { AssembledServer, PersistentState, Profile, ProfileOptions } from './profile.ts';
 
 /** One row per profile. */

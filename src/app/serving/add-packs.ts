@@ -1,11 +1,11 @@
 // The packs that settings add to any profile: skills, and the operations of an API.
 
 import { UserError } from '../../common/user-error.ts';
+import type { Server } from '../../engine/server.ts';
 import type { StreamLogger } from '../../logging/logger.ts';
 import type { OpenApiOptions } from '../../packs/openapi/index.ts';
 import type { ResolvedSettings } from '../config/resolve.ts';
-import { packOptions } from '../profiles/pack-options.ts';
-import type { AssembledServer } from '../profiles/profile.ts';
+import { type AssembledServer, packOptions } from '../profiles/index.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Nothing of a pack is loaded without its setting. */
@@ -24,8 +24,6 @@ export async function addPacks(
     else logger.warn('--openapi has no effect with a gateway; add "mooring serve --openapi …" to its configuration');
   }
 }
-
-type Server = AssembledServer['server'];
 
 async function addSkills(server: Server, { settings }: ResolvedSettings): Promise<void> {
   const { skills } = await import('../../packs/skills/index.ts');

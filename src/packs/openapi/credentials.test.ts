@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Credentials, type GivenCredentials } from './credentials.ts';
+import { ApiCredentials, type GivenCredentials } from './credentials.ts';
 import { OpenApiDocument } from './document.ts';
 
 const allSchemes = {
@@ -16,7 +16,10 @@ const allSchemes = {
 };
 
 function open(given: GivenCredentials | undefined, securitySchemes: object = allSchemes) {
-  return new Credentials(new OpenApiDocument({ openapi: '3.1.0', paths: {}, components: { securitySchemes } }), given);
+  return new ApiCredentials(
+    new OpenApiDocument({ openapi: '3.1.0', paths: {}, components: { securitySchemes } }),
+    given,
+  );
 }
 
 test.each([

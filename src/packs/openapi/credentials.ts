@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../../protocol/model.ts';
 import { type OpenApiDocument, OpenApiError } from './document.ts';
-import type { Operation } from './operations.ts';
+import type { ApiOperation } from './operations.ts';
 import type { FixedParts } from './request.ts';
 
 export type GivenCredentials = string | Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ interface Credential {
 }
 
 /** The credentials by security scheme. */
-export class Credentials {
+export class ApiCredentials {
   readonly #byScheme: ReadonlyMap<string, Credential>;
   /** What no text may contain. */
   readonly #secrets: readonly string[];
@@ -32,7 +32,7 @@ export class Credentials {
   }
 
   /** For the first way to authenticate for which there are all credentials. Undefined: there is none. */
-  partsFor({ security }: Pick<Operation, 'security'>): FixedParts | undefined {
+  partsFor({ security }: Pick<ApiOperation, 'security'>): FixedParts | undefined {
     const parts = { headers: {}, query: {}, cookies: {} } as Record<keyof FixedParts, Record<string, string>>;
     const ways = security ?? this.#onlyWay();
     if (ways.length === 0) return parts;

@@ -11,11 +11,11 @@ import { SchemaError } from '../../schema/index.ts';
 import type { NetworkPolicy } from '../../security/network/fetcher.ts';
 import { fetcherFor } from '../remote/fetcher-for.ts';
 import { apiAddress } from './address.ts';
-import { Credentials } from './credentials.ts';
+import { ApiCredentials } from './credentials.ts';
 import { loadDocument, OpenApiError } from './document.ts';
 import { type OpenApiLimits, resolveOpenApiLimits } from './limits.ts';
 import { toolNames } from './names.ts';
-import { type LeftOut, type Operation, readOperations, titleOf } from './operations.ts';
+import { type ApiOperation, type LeftOut, readOperations, titleOf } from './operations.ts';
 import type { FixedParts } from './request.ts';
 import { type Api, createTurns, toolOf } from './tools.ts';
 
@@ -108,7 +108,7 @@ async function install(
     document: URL.canParse(String(given)) ? new URL(String(given)) : undefined,
     hasPolicy: network !== undefined,
   });
-  const credentials = new Credentials(document, options.credentials);
+  const credentials = new ApiCredentials(document, options.credentials);
   const headers = checkedHeaders(options.headers);
   const { operations, leftOut } = readOperations(document, url);
   const api: Api = {
@@ -154,7 +154,7 @@ async function install(
 function filterOf({ include, exclude = [], tags, readOnly = false }: OpenApiOptions) {
   const isIncluded = include === undefined ? () => true : compileGlobs(include);
   const isExcluded = compileGlobs(exclude);
-  return (name: string, operation: Operation): boolean =>
+  return (name: string, operation: ApiOperation): boolean =>
     (!readOnly || operation.method === 'get') &&
     (tags === undefined || operation.tags.some((tag) => tags.includes(tag))) &&
     isIncluded(name) &&
@@ -178,7 +178,7 @@ const withHeaders = (parts: FixedParts = none, headers: Readonly<Record<string, 
   headers: { ...headers, ...parts.headers },
 });
 
-interface Report {
+interface InstallReport {
   readonly url: URL;
   readonly tools: number;
   readonly unusable: readonly LeftOut[];
@@ -187,7 +187,7 @@ interface Report {
 }
 
 /** One line; each operation that is left out is a detail. */
-function report({ logger = silentLogger }: Server, { url, tools, unusable, unauthenticated }: Report): void {
+function report({ logger = silentLogger }: Server, { url, tools, unusable, unauthenticated }: InstallReport): void {
   const missing = unauthenticated.size === 0 ? {} : { missingSchemes: [...unauthenticated].join(', ') };
   const fields = { api: url.origin, ...missing };
   const offered = `openapi: ${tools} ${tools === 1 ? 'operation is a tool' : 'operations are tools'}`;

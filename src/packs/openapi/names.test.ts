@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { planArguments, toolNames } from './names.ts';
-import type { Operation } from './operations.ts';
+import type { ApiOperation } from './operations.ts';
 import type { Parameter } from './parameters.ts';
 
-const operation = (id: string | undefined, path = '/x', method: Operation['method'] = 'get') =>
-  ({ id, path, method }) as Operation;
+const operation = (id: string | undefined, path = '/x', method: ApiOperation['method'] = 'get') =>
+  ({ id, path, method }) as ApiOperation;
 
 test('names of tools are valid, unique and at most 64 characters long', () => {
   const long = 'x'.repeat(80);

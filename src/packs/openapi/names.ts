@@ -1,6 +1,6 @@
 // The names of tools and of their arguments: valid for every client, unique, and the same for the same document.
 
-import type { Operation } from './operations.ts';
+import type { ApiOperation } from './operations.ts';
 import type { Parameter } from './parameters.ts';
 import type { ArgumentPlan } from './request.ts';
 
@@ -8,7 +8,7 @@ import type { ArgumentPlan } from './request.ts';
 const maxNameChars = 64;
 
 /** The names of tools, in the order of their operations. Throws for a prefix that is not valid. */
-export function toolNames(operations: readonly Operation[], prefix: string | undefined): readonly string[] {
+export function toolNames(operations: readonly ApiOperation[], prefix: string | undefined): readonly string[] {
   const start = prefix === undefined ? '' : `${prefix}_`;
   if (!/^[\w.-]{0,33}$/.test(start)) {
     throw new TypeError(`openApi(): the prefix ${JSON.stringify(prefix)} must have at most 32 of A-Z a-z 0-9 _ - .`);
@@ -22,7 +22,7 @@ export function toolNames(operations: readonly Operation[], prefix: string | und
 
 /** `isFixed`: whether the operator has set a parameter, which is then no argument. */
 export function planArguments(
-  { parameters, body }: Pick<Operation, 'parameters' | 'body'>,
+  { parameters, body }: Pick<ApiOperation, 'parameters' | 'body'>,
   isFixed: (parameter: Parameter) => boolean = () => false,
 ): ArgumentPlan {
   const taken = new Set<string>();

@@ -9,7 +9,7 @@ import { type Parameter, type RequestBody, readBody, readParameters } from './pa
 export const methodNames = ['get', 'put', 'post', 'delete', 'patch'] as const;
 export type OperationMethod = (typeof methodNames)[number];
 
-export interface Operation {
+export interface ApiOperation {
   readonly method: OperationMethod;
   /** With the names of parameters in braces. */
   readonly path: string;
@@ -27,7 +27,7 @@ export interface Operation {
 }
 
 /** Such as `GET /pets/{id}`. */
-export const titleOf = ({ method, path }: Pick<Operation, 'method' | 'path'>): string =>
+export const titleOf = ({ method, path }: Pick<ApiOperation, 'method' | 'path'>): string =>
   `${method.toUpperCase()} ${path}`;
 
 /** An operation that is not offered, and why. */
@@ -37,13 +37,13 @@ export interface LeftOut {
 }
 
 export interface ReadOperations {
-  readonly operations: readonly Operation[];
+  readonly operations: readonly ApiOperation[];
   readonly leftOut: readonly LeftOut[];
 }
 
 /** `base`: the address of the API; operations at another origin are left out. */
 export function readOperations(document: OpenApiDocument, base: URL): ReadOperations {
-  const operations: Operation[] = [];
+  const operations: ApiOperation[] = [];
   const leftOut: LeftOut[] = [];
   for (const [path, given] of Object.entries(document.root['paths'] as JsonObject)) {
     // Extensions.
@@ -67,7 +67,7 @@ interface Place {
   readonly item: JsonObject;
 }
 
-function readOperation(document: OpenApiDocument, base: URL, { path, method, item }: Place): Operation {
+function readOperation(document: OpenApiDocument, base: URL, { path, method, item }: Place): ApiOperation {
   const operation = item[method] as JsonObject;
   checkPath(path);
   const parameters = readParameters(document, [item['parameters'], operation['parameters']]);
@@ -131,7 +131,7 @@ export function serverUrl(servers: unknown, relativeTo: URL | undefined): URL {
   }
 }
 
-function readSecurity(given: unknown): Operation['security'] {
+function readSecurity(given: unknown): ApiOperation['security'] {
   return Array.isArray(given) ? given.filter(isObject).map((each) => Object.keys(each)) : undefined;
 }
 

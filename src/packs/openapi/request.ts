@@ -4,7 +4,7 @@ import { UserError } from '../../common/user-error.ts';
 import type { JsonObject } from '../../protocol/model.ts';
 import type { FetchInit } from '../../security/network/fetcher.ts';
 import { encodeBody } from './body.ts';
-import type { Operation } from './operations.ts';
+import type { ApiOperation } from './operations.ts';
 import type { Parameter, ParameterPlace } from './parameters.ts';
 import { encodedPairs, headerText, joinPairs, pathText, percentEncode } from './value-styles.ts';
 
@@ -29,17 +29,17 @@ export interface ArgumentPlan {
   readonly body: string;
 }
 
-export interface ApiRequest {
+export interface OperationRequest {
   readonly url: URL;
   readonly init: FetchInit & { readonly headers: Readonly<Record<string, string>> };
 }
 
 export function buildRequest(
-  operation: Operation,
+  operation: ApiOperation,
   plan: ArgumentPlan,
   args: JsonObject,
   fixed: FixedParts,
-): ApiRequest {
+): OperationRequest {
   // Names such as "constructor" are on every object.
   const given = (argument: string): unknown => (Object.hasOwn(args, argument) ? args[argument] : undefined);
   const values = plan.parameters.flatMap(({ argument, parameter }) => {

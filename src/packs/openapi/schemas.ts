@@ -6,7 +6,7 @@ import type { JsonObject } from '../../protocol/model.ts';
 import { type OpenApiDocument, OpenApiError } from './document.ts';
 import { isBinary } from './parameters.ts';
 
-type Schema = JsonObject | boolean;
+type ConvertedSchema = JsonObject | boolean;
 
 /** Keywords whose value is a schema, a list of schemas, or schemas by name. */
 const inner = new Set([
@@ -33,7 +33,7 @@ export class SchemaConverter {
   readonly #document: OpenApiDocument;
   /** The names of definitions by reference. */
   readonly #names = new Map<string, string>();
-  readonly #definitions = new Map<string, Schema>();
+  readonly #definitions = new Map<string, ConvertedSchema>();
   /** References whose definitions are not converted yet: a long chain of them must not be a deep recursion. */
   readonly #pending: string[] = [];
   #chars = 0;
@@ -50,7 +50,7 @@ export class SchemaConverter {
     return this.#definitions.size === 0 ? undefined : (Object.fromEntries(this.#definitions) as JsonObject);
   }
 
-  convert(schema: unknown): Schema {
+  convert(schema: unknown): ConvertedSchema {
     if (typeof schema === 'boolean') return schema;
     if (!isObject(schema)) return {};
     const { $ref: reference, ...others } = schema;

@@ -12,9 +12,9 @@ import type { Fetcher } from '../../security/network/fetcher.ts';
 import type { OpenApiDocument } from './document.ts';
 import type { OpenApiLimits } from './limits.ts';
 import { planArguments } from './names.ts';
-import { type Operation, type OperationMethod, titleOf } from './operations.ts';
+import { type ApiOperation, type OperationMethod, titleOf } from './operations.ts';
 import type { Parameter, RequestBody } from './parameters.ts';
-import { type ApiRequest, type ArgumentPlan, buildRequest, type FixedParts } from './request.ts';
+import { type ArgumentPlan, buildRequest, type FixedParts, type OperationRequest } from './request.ts';
 import { toResult } from './response.ts';
 import { SchemaConverter } from './schemas.ts';
 
@@ -32,7 +32,7 @@ export interface Api {
 /** Requests at a time, of all callers and of each. Stops calls from filling the memory with responses, and the API with requests. */
 export const createTurns = (): CallerTurns => new CallerTurns(32, 8);
 
-export function toolOf(api: Api, operation: Operation, fixed: FixedParts): ToolDefinition {
+export function toolOf(api: Api, operation: ApiOperation, fixed: FixedParts): ToolDefinition {
   const plan = planArguments(operation, (parameter) => isFixed(parameter, fixed));
   const title = cleanText(operation.summary ?? '', 'line', textLimits.maxTitleChars);
   return {
@@ -50,7 +50,7 @@ function isFixed({ in: place, name }: Parameter, { headers, query, cookies }: Fi
   return Object.hasOwn(place === 'query' ? query : place === 'cookie' ? cookies : {}, name);
 }
 
-function descriptionOf(operation: Operation): string {
+function descriptionOf(operation: ApiOperation): string {
   const { summary, description, isDeprecated } = operation;
   const texts = [summary, description === summary ? undefined : description, isDeprecated ? 'Deprecated.' : undefined];
   const given = texts.filter((each) => each !== undefined && each.trim() !== '').join('\n\n');
@@ -66,7 +66,7 @@ const annotationsOf: Readonly<Record<OperationMethod, ToolAnnotations>> = {
   patch: { readOnlyHint: false, openWorldHint: true },
 };
 
-function inputOf(document: OpenApiDocument, { body }: Operation, plan: ArgumentPlan): JsonObject {
+function inputOf(document: OpenApiDocument, { body }: ApiOperation, plan: ArgumentPlan): JsonObject {
   const converter = new SchemaConverter(document);
   const convert = (schema: unknown, description: string | undefined): unknown => {
     const converted = converter.convert(schema);
@@ -99,7 +99,7 @@ function bodySchema({ kind, schema }: RequestBody): unknown {
   return schema ?? (kind === 'json' ? {} : { type: 'object' });
 }
 
-async function call(api: Api, operation: Operation, build: () => ApiRequest, { principal, signal }: Context) {
+async function call(api: Api, operation: ApiOperation, build: () => OperationRequest, { principal, signal }: Context) {
   const { fetcher, limits, turns, hide } = api;
   const { url, init } = build();
   const title = titleOf(operation);
