@@ -139,10 +139,12 @@ test('each operation is a tool, described as in the document', async () => {
     },
     {
       name: 'pets_create',
-      description: 'Deprecated.',
+      description: 'POST /pets\n\nDeprecated.',
       inputSchema: {
         type: 'object',
-        properties: { body: { $ref: '#/$defs/Pet' } },
+        properties: {
+          body: { type: 'object', properties: { name: { type: 'string' }, friend: { $ref: '#/$defs/Pet' } } },
+        },
         required: ['body'],
         additionalProperties: false,
         $defs: { Pet: { type: 'object', properties: { name: { type: 'string' }, friend: { $ref: '#/$defs/Pet' } } } },

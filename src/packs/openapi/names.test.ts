@@ -28,6 +28,12 @@ test('names of tools are valid, unique and at most 64 characters long', () => {
   ]);
 });
 
+test('ten thousand operations with one name take no time', () => {
+  const names = toolNames(Array<ApiOperation>(10_000).fill(operation('same')), undefined);
+  expect(names.at(-1)).toBe('same_10000');
+  expect(new Set(names).size).toBe(10_000);
+});
+
 test('a prefix comes before all names', () => {
   expect(toolNames([operation('list'), operation('list')], 'pets')).toEqual(['pets_list', 'pets_list_2']);
   expect(() => toolNames([], 'a b')).toThrow('the prefix "a b" must have at most 32 of A-Z a-z 0-9 _ - .');

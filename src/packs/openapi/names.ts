@@ -13,10 +13,10 @@ export function toolNames(operations: readonly ApiOperation[], prefix: string | 
   if (!/^[\w.-]{0,33}$/.test(start)) {
     throw new TypeError(`openApi(): the prefix ${JSON.stringify(prefix)} must have at most 32 of A-Z a-z 0-9 _ - .`);
   }
-  const taken = new Set<string>();
+  const names = new UniqueNames();
   return operations.map(({ id, method, path }) => {
     const own = validName(id ?? '');
-    return takeName(start + (own === '' ? validName(`${method}${path}`) : own), taken);
+    return names.take(start + (own === '' ? validName(`${method}${path}`) : own));
   });
 }
 
@@ -25,8 +25,7 @@ export function planArguments(
   { parameters, body }: Pick<ApiOperation, 'parameters' | 'body'>,
   isFixed: (parameter: Parameter) => boolean = () => false,
 ): ArgumentPlan {
-  const taken = new Set<string>();
-  if (body !== undefined) taken.add('body');
+  const names = new UniqueNames(body === undefined ? [] : ['body']);
   const offered = parameters.filter((each) => !isFixed(each));
   // The path identifies what the operation is about, so its parameters have their own names.
   const inOrder = (['path', 'query', 'header', 'cookie'] as const).flatMap((place) =>
@@ -34,7 +33,7 @@ export function planArguments(
   );
   const named = inOrder.map((parameter) => {
     const name = validName(parameter.name) || parameter.in;
-    return { parameter, argument: takeName(taken.has(name) ? `${name}_${parameter.in}` : name, taken) };
+    return { parameter, argument: names.take(names.has(name) ? `${name}_${parameter.in}` : name) };
   });
   return { parameters: named, body: 'body' };
 }
@@ -45,12 +44,31 @@ function validName(text: string): string {
   return text.replace(/[^\w.-]+/g, '_').replace(/^_+|_+$/g, '');
 }
 
-function takeName(wanted: string, taken: Set<string>): string {
-  let name = wanted.slice(0, maxNameChars);
-  for (let n = 2; taken.has(name); n++) {
-    const ending = `_${n}`;
-    name = wanted.slice(0, maxNameChars - ending.length) + ending;
+/** Names of which none is given twice. */
+export class UniqueNames {
+  readonly #taken = new Set<string>();
+  /** The next number for each name: a document may have the same one thousands of times. */
+  readonly #next = new Map<string, number>();
+
+  constructor(taken: readonly string[] = []) {
+    for (const name of taken) this.#taken.add(name);
   }
-  taken.add(name);
-  return name;
+
+  has(name: string): boolean {
+    return this.#taken.has(name);
+  }
+
+  /** The name itself, or with a number. */
+  take(wanted: string): string {
+    let name = wanted.slice(0, maxNameChars);
+    let n = this.#next.get(name) ?? 2;
+    const first = name;
+    for (; this.#taken.has(name); n++) {
+      const ending = `_${n}`;
+      name = wanted.slice(0, maxNameChars - ending.length) + ending;
+    }
+    this.#next.set(first, n);
+    this.#taken.add(name);
+    return name;
+  }
 }

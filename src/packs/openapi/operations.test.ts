@@ -69,6 +69,11 @@ test.each([
   ],
   ['a parameter without a name', query({ name: 1 }), 'has a parameter without a name'],
   ['a header that would end its line', query({ in: 'header', name: 'a\r\nb' }), 'has a header whose name is not valid'],
+  [
+    'too many parameters',
+    { '/a': { get: { ...ok, parameters: Array.from({ length: 257 }, (_, n) => ({ name: `p${n}`, in: 'query' })) } } },
+    'has more than 256 parameters',
+  ],
   ['references in a circle', { '/a': { $ref: '#/paths/~1a' } }, 'has references that form a circle'],
   ['a path in another document', { '/a': { $ref: 'other.yaml' } }, 'refers to another document'],
   [

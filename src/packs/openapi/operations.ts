@@ -41,6 +41,9 @@ export interface ReadOperations {
   readonly leftOut: readonly LeftOut[];
 }
 
+/** Operations that are read, far more than models can use. Stops a document with half a million of them from filling the memory. */
+const maxRead = 20_000;
+
 /** `base`: the address of the API; operations at another origin are left out. */
 export function readOperations(document: OpenApiDocument, base: URL): ReadOperations {
   const operations: ApiOperation[] = [];
@@ -51,7 +54,12 @@ export function readOperations(document: OpenApiDocument, base: URL): ReadOperat
     for (const method of methodNames) {
       try {
         const item = document.resolve(given);
-        if (isObject(item[method])) operations.push(readOperation(document, base, { path, method, item }));
+        if (!isObject(item[method])) continue;
+        if (operations.length + leftOut.length >= maxRead) {
+          leftOut.push({ operation: titleOf({ method, path }), reason: `it and the following are beyond ${maxRead}` });
+          return { operations, leftOut };
+        }
+        operations.push(readOperation(document, base, { path, method, item }));
       } catch (error) {
         if (!(error instanceof OpenApiError)) throw error;
         leftOut.push({ operation: titleOf({ method, path }), reason: error.message });

@@ -44,9 +44,13 @@ export interface FieldEncoding {
   readonly contentType: string | undefined;
 }
 
+/** Stops a document from filling the memory with paths that refer to one with many parameters. */
+const maxParameters = 256;
+
 /** Those of an operation replace those of its path. */
 export function readParameters(document: OpenApiDocument, levels: readonly unknown[]): readonly Parameter[] {
   const found = new Map<string, Parameter>();
+  if (levels.flat().length > maxParameters) throw new OpenApiError(`has more than ${maxParameters} parameters`);
   for (const level of levels) {
     for (const given of Array.isArray(level) ? (level as unknown[]) : []) {
       const parameter = readParameter(document, document.resolve(given));

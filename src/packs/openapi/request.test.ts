@@ -86,9 +86,11 @@ test.each([
   ['/a/{x}.', { x: '.' }],
   ['/a/{x}/b', { x: '' }],
   ['/a/{x}/b', { x: [] }],
+  ['/a/{x}', { x: null }],
+  ['/a/{x}', {}],
 ])('in %s, %j is rejected', (template, args) => {
   const names = [...template.matchAll(/\{(\w)\}/g)].map(([, name]) => name as string);
-  expect(() => build(template, path(...names), args)).toThrow(/must not be|another operation/);
+  expect(() => build(template, path(...names), args)).toThrow(/must not be|another operation|is missing/);
 });
 
 test.each([

@@ -86,7 +86,11 @@ interface Given {
 /** The path with its parameters, which stays below the address of the API. */
 function filledPath(path: string, given: readonly Given[]): string {
   const texts = new Map(given.map((each) => [each.parameter.name, checkedPathText(each)]));
-  const filled = path.replace(/\{([^}]*)\}/g, (_whole, name: string) => texts.get(name) ?? '');
+  const filled = path.replace(/\{([^}]*)\}/g, (_whole, name: string) => {
+    const text = texts.get(name);
+    if (text === undefined) throw new UserError(`The path parameter ${name} is missing`);
+    return text;
+  });
   // Several parameters of one segment may be ".." together.
   if (filled.split('/').some((segment) => segment === '.' || segment === '..')) {
     throw new UserError('The arguments would make the path of another operation');

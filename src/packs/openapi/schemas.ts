@@ -4,6 +4,7 @@
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { JsonObject } from '../../protocol/model.ts';
 import { type OpenApiDocument, OpenApiError } from './document.ts';
+import { UniqueNames } from './names.ts';
 import { isBinary } from './parameters.ts';
 
 type ConvertedSchema = JsonObject | boolean;
@@ -33,6 +34,7 @@ export class SchemaConverter {
   readonly #document: OpenApiDocument;
   /** The names of definitions by reference. */
   readonly #names = new Map<string, string>();
+  readonly #unique = new UniqueNames();
   readonly #definitions = new Map<string, ConvertedSchema>();
   /** References whose definitions are not converted yet: a long chain of them must not be a deep recursion. */
   readonly #pending: string[] = [];
@@ -70,8 +72,7 @@ export class SchemaConverter {
     // Throws if it leads nowhere.
     this.#document.at(reference);
     const base = reference.slice(reference.lastIndexOf('/') + 1).replace(/[^A-Za-z0-9_.-]/g, '_');
-    let name = base;
-    for (let n = 2; this.#definitions.has(name); n++) name = `${base}_${n}`;
+    const name = this.#unique.take(base);
     this.#names.set(reference, name);
     this.#definitions.set(name, true);
     this.#pending.push(reference);

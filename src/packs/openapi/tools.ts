@@ -6,6 +6,7 @@ import type { Context } from '../../engine/context.ts';
 import type { ToolDefinition } from '../../engine/definitions.ts';
 import { callerKey } from '../../protocol/callers/caller-budget.ts';
 import { CallerTurns } from '../../protocol/callers/caller-turns.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
 import type { JsonObject, ToolAnnotations } from '../../protocol/model.ts';
 import { NetworkError } from '../../security/network/errors.ts';
 import type { Fetcher } from '../../security/network/fetcher.ts';
@@ -52,9 +53,9 @@ function isFixed({ in: place, name }: Parameter, { headers, query, cookies }: Fi
 
 function descriptionOf(operation: ApiOperation): string {
   const { summary, description, isDeprecated } = operation;
-  const texts = [summary, description === summary ? undefined : description, isDeprecated ? 'Deprecated.' : undefined];
-  const given = texts.filter((each) => each !== undefined && each.trim() !== '').join('\n\n');
-  return cleanText(given === '' ? titleOf(operation) : given, 'strip', textLimits.maxDescriptionChars);
+  const given = [...new Set([summary, description])].filter((each) => each !== undefined && each.trim() !== '');
+  const texts = [...(given.length === 0 ? [titleOf(operation)] : given), ...(isDeprecated ? ['Deprecated.'] : [])];
+  return cleanText(texts.join('\n\n'), 'strip', textLimits.maxDescriptionChars);
 }
 
 /** Only what the method says by its definition in HTTP. */
@@ -69,7 +70,7 @@ const annotationsOf: Readonly<Record<OperationMethod, ToolAnnotations>> = {
 function inputOf(document: OpenApiDocument, { body }: ApiOperation, plan: ArgumentPlan): JsonObject {
   const converter = new SchemaConverter(document);
   const convert = (schema: unknown, description: string | undefined): unknown => {
-    const converted = converter.convert(schema);
+    const converted = converter.convert(withoutReference(document, schema));
     // Beside a reference as well, which does not say what this argument is for.
     return description === undefined || typeof converted === 'boolean' ? converted : { ...converted, description };
   };
@@ -90,6 +91,12 @@ function inputOf(document: OpenApiDocument, { body }: ApiOperation, plan: Argume
     additionalProperties: false,
     ...(definitions === undefined ? {} : { $defs: definitions }),
   }) as JsonObject;
+}
+
+/** What a reference leads to, if there is nothing else: people and models see the properties of an argument at once. */
+function withoutReference(document: OpenApiDocument, schema: unknown): unknown {
+  const isReference = isObject(schema) && typeof schema['$ref'] === 'string' && Object.keys(schema).length === 1;
+  return isReference ? document.resolve(schema) : schema;
 }
 
 /** Text and bytes are strings, whatever the document says about what is in them. */
