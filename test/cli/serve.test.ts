@@ -349,9 +349,27 @@ test('--openapi offers the operations of an API, with the credential in the envi
     expect(await call(['--config', config], { PETS_KEY: 'secret-2' }, 'pets_getPet')).toEqual({ name: 'Rex' });
     // Not with the request for the document.
     expect(keys).toEqual([undefined, 'secret-1', 'secret-1', 'secret-2']);
+    const custom = ['serve', 'custom', '--openapi', file, '--openapi-url', origin];
+    const client = await connect([process.execPath, cli, ...custom], { env: home.env });
+    expect((await client.listTools()).map(({ name }) => name)).toEqual(['getPet']);
+    expect(client.capabilities).not.toHaveProperty('prompts');
+    await client.close();
   } finally {
     api.close();
   }
+});
+
+test('the profile custom has what is added to it, and does not start without', async () => {
+  const folder = dirname(put('skill-of-custom/SKILL.md', '---\nname: skill-of-custom\ndescription: One.\n---\n'));
+  const client = await connect([process.execPath, cli, 'serve', 'custom', '--skills', dirname(folder)], {
+    env: home.env,
+  });
+  expect((await client.skills.list()).map(({ frontmatter }) => frontmatter.name)).toContain('skill-of-custom');
+  expect(client.capabilities).not.toHaveProperty('tools');
+  await client.close();
+  const { code, stderr } = await home.run(['serve', 'custom'], { input: ping });
+  expect(code).toBe(2);
+  expect(stderr).toContain('The profile custom offers nothing by itself. Add --openapi FILE|URL');
 });
 
 test.each([

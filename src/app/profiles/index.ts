@@ -29,6 +29,10 @@ export const profiles: Readonly<Record<string, ProfileRow>> = {
     about: 'the clipboard of this machine: get_clipboard, set_clipboard',
     load: async () => clipboardProfile,
   },
+  custom: {
+    about: 'nothing of its own: only the API, skills and plugins that you add',
+    load: async () => (await import('./custom.ts')).customProfile,
+  },
   empirical: {
     about: 'literature search in several sources at once, with errors as results',
     oneProcess: 'its event streams belong to the process that opened them',
