@@ -2,8 +2,8 @@
 
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { profiles } from '../../src/app/profiles/index.ts';
 import { isFullRun } from '../support/full.ts';
+import { profileNames } from '../support/profile-names.ts';
 import { useHome } from '../support/program.ts';
 
 const home = useHome();
@@ -28,7 +28,7 @@ const transports = ['stdio', 'http'];
 
 /** The variables are read in one place for all profiles: everything with one of them, one variable with each of the others. */
 const isTried = (profile: string, transport: string, variable: string): boolean => {
-  const at = Object.keys(profiles).indexOf(profile);
+  const at = profileNames.indexOf(profile);
   const isOwn = variable === variables[at % variables.length] && transport === transports[at % 2];
   return isFullRun || profile === 'local' || isOwn;
 };
@@ -37,7 +37,7 @@ const isTried = (profile: string, transport: string, variable: string): boolean 
 let cases = 0;
 const someTransports = (): string[] => (isFullRun ? transports : [transports[cases++ % 2] as string]);
 
-describe.each(Object.keys(profiles))('%s', (profile) => {
+describe.each(profileNames)('%s', (profile) => {
   const tried = transports.filter((transport) => variables.some((each) => isTried(profile, transport, each)));
   test.each(tried)('does not start over %s with an empty variable', async (transport) => {
     for (const name of variables.filter((each) => isTried(profile, transport, each))) {

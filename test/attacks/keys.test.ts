@@ -3,11 +3,11 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { profiles } from '../../src/app/profiles/index.ts';
 import { createServer } from '../../src/engine/server.ts';
 import { type HttpServer, serveHttp } from '../../src/transports/http.ts';
 import { isFullRun } from '../support/full.ts';
 import { HttpTestClient } from '../support/http-client.ts';
+import { profileNames } from '../support/profile-names.ts';
 import { useHome } from '../support/program.ts';
 
 const home = useHome();
@@ -33,7 +33,7 @@ const statusOf = async (client: HttpTestClient, id: string): Promise<number> =>
   (await client.session(id, 'tools/list')).status;
 
 /** That sessions outlive a restart is tested in test/cli/restart.test.ts. */
-const changed = isFullRun ? Object.keys(profiles).filter((name) => name !== 'custom') : ['everything', 'secure-local'];
+const changed = isFullRun ? profileNames : ['everything', 'secure-local'];
 
 describe.each(changed)('%s', (profile) => {
   test('a session opened under the previous key goes on under the new one, until the previous one is dropped', async () => {
@@ -73,7 +73,7 @@ test('an unfinished call begun under the previous key is finished under the new 
 
 test('a session of one profile is not one of another, with the same key and the same data folder', async () => {
   const env = { MOORING_KEY: key() };
-  const names = Object.keys(profiles);
+  const names = profileNames;
   const servers = await Promise.all(names.map((name) => serve(name, env)));
   for (const [i, here] of names.entries()) {
     const { client } = servers[i] as (typeof servers)[number];

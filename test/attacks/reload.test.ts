@@ -7,11 +7,11 @@ import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
-import { profiles } from '../../src/app/profiles/index.ts';
 import { connect } from '../../src/client/index.ts';
 import { createToken } from '../../src/security/auth/index.ts';
 import { isFullRun } from '../support/full.ts';
 import { both, EventReader, HttpTestClient } from '../support/http-client.ts';
+import { profileNames } from '../support/profile-names.ts';
 import { cli, useHome } from '../support/program.ts';
 import { hasTerminal } from '../support/terminal.ts';
 
@@ -33,7 +33,7 @@ async function newToken(name: string): Promise<string> {
 const revoke = (name: string) => home.run(['token', 'revoke', name, '--file', 'tokens.json']);
 
 // By default over one of the two with each profile: signals are handled in the same place for all of them.
-describe.each(Object.keys(profiles).map((profile, at) => [profile, at] as const))('%s', (profile, at) => {
+describe.each(profileNames.map((profile, at) => [profile, at] as const))('%s', (profile, at) => {
   test.runIf(isFullRun || at % 2 === 0)(
     'over HTTP goes on after SIGHUP, and SIGTERM after it still drains',
     async () => {

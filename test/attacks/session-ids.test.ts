@@ -1,9 +1,9 @@
 // A request that names two sessions: which of them is meant must not depend on who reads it.
 
 import { describe, expect, test } from 'vitest';
-import { profiles } from '../../src/app/profiles/index.ts';
 import { isFullRun } from '../support/full.ts';
 import { both, HttpTestClient } from '../support/http-client.ts';
+import { profileNames } from '../support/profile-names.ts';
 import { useHome } from '../support/program.ts';
 
 const home = useHome();
@@ -11,7 +11,7 @@ const home = useHome();
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
 /** The transport is the same in all profiles; one has another name for the header and another path. */
-const served = isFullRun ? Object.keys(profiles) : ['local', 'reference', 'system'];
+const served = isFullRun ? profileNames : ['local', 'reference', 'system'];
 
 describe.each(served)('%s', (profile) => {
   test('a request with two different session ids is rejected with 400, and both sessions go on', async () => {

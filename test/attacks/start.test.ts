@@ -2,9 +2,9 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { profiles } from '../../src/app/profiles/index.ts';
 import { connect } from '../../src/client/index.ts';
 import { isFullRun } from '../support/full.ts';
+import { profileNames } from '../support/profile-names.ts';
 import { cli, useHome } from '../support/program.ts';
 
 const home = useHome();
@@ -21,7 +21,7 @@ const isThorough = (profile: string): boolean => isFullRun || profile === 'local
 const someOf = <T>(profile: string, at: number, all: readonly T[]): readonly T[] =>
   isThorough(profile) || all.length === 0 ? all : [all[at % all.length] as T];
 
-describe.each(Object.keys(profiles).map((profile, at) => [profile, at] as const))('%s', (profile, at) => {
+describe.each(profileNames.map((profile, at) => [profile, at] as const))('%s', (profile, at) => {
   test.each(someOf(profile, at, transports))(
     'a data folder or an audit log that cannot be made ends the start (%s)',
     async (_name, http) => {
@@ -106,7 +106,7 @@ export const pack = () => {
   }
 
   /** Plugins are loaded in the same place for all profiles. */
-  const loading = isFullRun ? Object.keys(profiles) : ['local', 'clipboard', 'system'];
+  const loading = isFullRun ? profileNames : ['local', 'clipboard', 'system'];
   test.each(loading)('while it loads never writes to the stdout of %s', async (profile) => {
     writePlugin();
     const ping =

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { profiles } from '../../src/app/profiles/index.ts';
 import { isFullRun } from '../support/full.ts';
+import { profileNames } from '../support/profile-names.ts';
 import { useHome } from '../support/program.ts';
 
 const home = useHome();
@@ -51,9 +51,7 @@ async function open(args: readonly string[], env: Record<string, string>) {
 }
 
 /** Sessions are the same in all profiles: by default some of them, with and without a data folder. */
-const restarted = isFullRun
-  ? Object.keys(profiles).filter((name) => name !== 'custom')
-  : ['local', 'system', 'everything'];
+const restarted = isFullRun ? profileNames : ['local', 'system', 'everything'];
 
 test.each(restarted)(
   '%s: a session survives a restart with the same key, and is rejected with another',
