@@ -192,6 +192,23 @@ test('a contradiction between headers and body is resolved by reading the list a
   expect(stubborn.of('tools/call')).toHaveLength(2);
 });
 
+test('a mirrored integer is written in decimal, however large it is', async () => {
+  const inputSchema = { type: 'object', properties: { n: { type: 'integer', 'x-mcp-header': 'N' } } };
+  const server = new ScriptedServer(
+    'stateless',
+    { 'tools/list': () => ({ tools: [{ name: 'run', inputSchema }] }), 'tools/call': () => text('ok') },
+    true,
+  );
+  const client = await connect(server.target);
+  await client.listTools();
+  const sent: (string | undefined)[] = [];
+  for (const n of [-7, 1e21]) {
+    await client.callTool('run', { n });
+    sent.push(server.headers.at(-1)?.at(-1));
+  }
+  expect(sent).toEqual(['-7', '1000000000000000000000']);
+});
+
 test('tools that misuse mirrored headers are left out where there are headers, and only there', async () => {
   const wrong = { type: 'object', properties: { n: { type: 'number', 'x-mcp-header': 'N' } } };
   const answers = {

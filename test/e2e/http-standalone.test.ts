@@ -275,6 +275,8 @@ describe('arguments mirrored in headers', () => {
     ['half a sentinel, which is literal', { region: '=?base64?abc' }, { 'Mcp-Param-Region': '=?base64?abc' }],
     ['an integer', { count: 42 }, { 'Mcp-Param-Count': '42' }],
     ['an integer, compared as a number', { count: 42 }, { 'Mcp-Param-Count': '042' }],
+    ['an integer with a fraction of zero', { count: 42 }, { 'Mcp-Param-Count': '42.0' }],
+    ['an integer with an exponent', { count: -4200 }, { 'Mcp-Param-Count': '-4.2e3' }],
     ['a boolean', { deep: { on: true } }, { 'Mcp-Param-On': 'true' }],
     ['null without a header', { region: null }, {}],
     ['nothing at all', {}, {}],
@@ -293,6 +295,9 @@ describe('arguments mirrored in headers', () => {
     ['a header without an argument', {}, { 'Mcp-Param-Region': 'north' }],
     ['a header for null', { region: null }, { 'Mcp-Param-Region': 'null' }],
     ['another integer', { count: 42 }, { 'Mcp-Param-Count': '43' }],
+    ['a fraction for an integer', { count: 42 }, { 'Mcp-Param-Count': '42.5' }],
+    ['a hexadecimal integer', { count: 42 }, { 'Mcp-Param-Count': '0x2a' }],
+    ['nothing for an integer', { count: 0 }, { 'Mcp-Param-Count': '' }],
     ['another boolean', { deep: { on: true } }, { 'Mcp-Param-On': 'false' }],
   ])('%s is rejected', async (_name, args, headers) => {
     const { status, json } = await call(args, headers);

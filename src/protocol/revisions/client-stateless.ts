@@ -10,7 +10,7 @@ import { join, metaMembers, requestWith, sharedMembers } from './client-codec-ba
 import { type ClientDialect, encodeCapabilities } from './client-dialects.ts';
 import { pick } from './content.ts';
 import { tasksExtension } from './extensions.ts';
-import { encodeHeaderValue, type HeaderParam } from './headers.ts';
+import { encodeHeaderValue, type HeaderParam, headerText } from './headers.ts';
 
 const complete = { kind: 'complete' } as const;
 const task = { kind: 'task' } as const;
@@ -118,8 +118,8 @@ function mirror(
     let value: unknown = args;
     for (const key of path) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
     // A value that is absent, null or not primitive is not mirrored; the server validates it in the body.
-    if (value === undefined || value === null || typeof value === 'object') continue;
-    headers.push(`Mcp-Param-${header}`, encodeHeaderValue(String(value)));
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') continue;
+    headers.push(`Mcp-Param-${header}`, encodeHeaderValue(headerText(value)));
   }
   return headers;
 }

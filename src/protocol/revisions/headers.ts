@@ -164,6 +164,15 @@ function collect(node: unknown, path: readonly string[], found: HeaderParam[], r
   return undefined;
 }
 
+/** A number as clients may write an integer: `42`, `42.0` and `4.2e1` are equal (2026-07-28, "Server Validation"). */
+const decimal = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
+
+/** An argument as the text of its header. */
+export function headerText(value: string | number | boolean): string {
+  // Integers are written in decimal, also those that String() writes with an exponent.
+  return Number.isInteger(value) ? BigInt(value).toString() : String(value);
+}
+
 /** Compares `Mcp-Param-*` headers with the arguments they mirror. */
 export function checkParamHeaders(
   params: readonly HeaderParam[],
@@ -184,7 +193,7 @@ export function checkParamHeaders(
     const decoded = decodeHeaderValue(raw);
     const same =
       decoded !== undefined &&
-      (typeof value === 'number' ? /^-?\d+$/.test(decoded) && Number(decoded) === value : decoded === String(value));
+      (typeof value === 'number' ? decimal.test(decoded) && Number(decoded) === value : decoded === String(value));
     if (!same) return wireErrors.headerMismatch(`Mcp-Param-${name} does not equal the argument ${path.join('.')}`);
   }
   return undefined;
