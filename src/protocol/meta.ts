@@ -1,7 +1,7 @@
 // The reserved keys of `_meta`.
 
-import { isObject } from './json-rpc.ts';
-import type { Meta } from './model.ts';
+import { isObject, isRequestId } from './json-rpc.ts';
+import type { Meta, ProgressToken } from './model.ts';
 
 export const metaKeys = {
   protocolVersion: 'io.modelcontextprotocol/protocolVersion',
@@ -24,6 +24,14 @@ export function relatedTaskOf({ _meta: meta }: { readonly _meta?: unknown }): st
   const task = isObject(meta) ? meta[metaKeys.relatedTask] : undefined;
   const id = isObject(task) ? task['taskId'] : undefined;
   return typeof id === 'string' ? id : undefined;
+}
+
+/**
+ * The token for progress that a request asks for: a string or an integer (all revisions, Progress). Anything else could not be sent
+ * back as it came, and means that no progress is sent.
+ */
+export function progressTokenOf({ progressToken }: { readonly progressToken?: unknown }): ProgressToken | undefined {
+  return isRequestId(progressToken) ? progressToken : undefined;
 }
 
 export function hasReservedKeys(meta: Meta | undefined): boolean {

@@ -3,6 +3,7 @@
 import type { Ability } from '../../protocol/abilities.ts';
 import type { Peer, Principal } from '../../protocol/exchange.ts';
 import { notificationText } from '../../protocol/json-rpc.ts';
+import { progressTokenOf } from '../../protocol/meta.ts';
 import {
   type Capabilities,
   type ElicitResult,
@@ -12,7 +13,6 @@ import {
   type LogLevel,
   logLevels,
   type Meta,
-  type ProgressToken,
   type ResourceLink,
   type Root,
   type SamplingParams,
@@ -127,12 +127,11 @@ export class CallContext implements Context {
       call.task.progress(progress, total, message);
       return done;
     }
-    const token = call.meta['progressToken'];
-    const isToken = typeof token === 'string' || typeof token === 'number';
-    if (isToken && Number.isFinite(progress) && progress > this.#lastProgress) {
+    const token = progressTokenOf(call.meta);
+    if (token !== undefined && Number.isFinite(progress) && progress > this.#lastProgress) {
       this.#lastProgress = progress;
       const end = Number.isFinite(total) ? total : undefined;
-      call.push(call.codec.progress(token as ProgressToken, progress, end, message));
+      call.push(call.codec.progress(token, progress, end, message));
     }
     return done;
   }

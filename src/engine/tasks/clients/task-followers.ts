@@ -3,6 +3,7 @@
 
 import { toBase64Url } from '../../../common/base64url.ts';
 import { isObject, type JsonRpcResponse } from '../../../protocol/json-rpc.ts';
+import { progressTokenOf } from '../../../protocol/meta.ts';
 import { methods } from '../../../protocol/methods.ts';
 import { type Json, type LogLevel, logLevels, type ProgressToken } from '../../../protocol/model.ts';
 import type { TaskView } from '../../../protocol/revisions/tasks.ts';
@@ -311,8 +312,8 @@ export class TaskFollowers {
       taskProgress(id, token, progress, total ?? undefined, message ?? undefined);
     // A request that waits for the result may have a token of its own.
     for (const call of followed.waiting.keys()) {
-      const token = call.meta['progressToken'];
-      if (typeof token === 'string' || typeof token === 'number') call.push(text(token));
+      const token = progressTokenOf(call.meta);
+      if (token !== undefined) call.push(text(token));
     }
     if (context.progressToken !== undefined) this.#routeFrom(followed)?.push(text(context.progressToken));
   }

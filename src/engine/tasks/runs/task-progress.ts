@@ -1,6 +1,7 @@
 // Progress of calls whose tool may run as a task: as a notification while the client waits for the response, and as the
 // status message of the task after that.
 
+import { progressTokenOf } from '../../../protocol/meta.ts';
 import type { ProgressToken } from '../../../protocol/model.ts';
 import type { Call } from '../../contract.ts';
 
@@ -17,8 +18,7 @@ export class CallProgress {
 
   constructor(call: Call) {
     this.#call = call;
-    const token = call.meta['progressToken'];
-    this.token = typeof token === 'string' || typeof token === 'number' ? token : undefined;
+    this.token = progressTokenOf(call.meta);
   }
 
   /** Whether a value is larger than all before it; others are not sent. */

@@ -2,7 +2,8 @@
 
 import { toBase64Url } from '../../../common/base64url.ts';
 import type { Principal } from '../../../protocol/exchange.ts';
-import type { Json, Meta } from '../../../protocol/model.ts';
+import { progressTokenOf } from '../../../protocol/meta.ts';
+import type { Json } from '../../../protocol/model.ts';
 import { isTraceValue } from '../../../protocol/trace-context.ts';
 import { canonicalJson } from '../../../schema/index.ts';
 import type { ToolEntry } from '../../catalog/catalog-entry.ts';
@@ -100,14 +101,15 @@ function stepsOf(recorded: RecordedInput | undefined): readonly TaskStep[] {
 /** No tokens or headers: they must not stay in use after they have expired or were revoked. */
 function contextOf(call: Call, claims: readonly string[]): TaskContext {
   const { peer, clientInfo, capabilities, codec, logLevel, meta, session, task } = call;
-  const { progressToken, traceparent } = meta as Meta;
+  const { traceparent } = meta;
+  const progressToken = progressTokenOf(meta);
   return {
     ...(peer.principal === undefined ? {} : { principal: snapshotOf(peer.principal, claims) }),
     ...(clientInfo === undefined ? {} : { clientInfo }),
     capabilities,
     revision: codec.date,
     ...(logLevel === undefined ? {} : { logLevel }),
-    ...(typeof progressToken === 'string' || typeof progressToken === 'number' ? { progressToken } : {}),
+    ...(progressToken === undefined ? {} : { progressToken }),
     ...(isTraceValue(traceparent) ? { traceparent } : {}),
     ...(task?.modelAnswers === true ? { modelAnswers: true } : {}),
     ...(session === undefined ? {} : { sessionKey: session.key }),
