@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createServer, type HttpServer, serveHttp } from '../../src/index.ts';
-import { both, EventReader, HttpTestClient, modernBody, modernHeaders } from '../support/http-client.ts';
+import { both, EventReader, HttpTestClient, modernBody, modernHeaders, modernVersion } from '../support/http-client.ts';
 
 let http: HttpServer;
 let client: HttpTestClient;
@@ -303,6 +303,21 @@ describe('arguments mirrored in headers', () => {
     const { status, json } = await call(args, headers);
     expect([status, json.id, json.error?.code]).toEqual([400, 1, -32020]);
   });
+});
+
+test.each<[string, string, unknown]>([
+  ['a stateless request whose id is null', modernVersion, { ...modernBody('tools/list'), id: null }],
+  ['a batch at the stateless revision', modernVersion, [modernBody('tools/list')]],
+  ['a message whose header names 2025-11-25', '2025-11-25', { jsonrpc: '2.0', method: 5 }],
+])('the error of %s has no id, not even null', async (_name, version, body) => {
+  const { status, json } = await client.send({
+    body,
+    headers: { ...modernHeaders('tools/list'), 'MCP-Protocol-Version': version },
+  });
+  expect([status, json]).toEqual([
+    400,
+    { jsonrpc: '2.0', error: { code: -32600, message: expect.stringContaining('Invalid Request') } },
+  ]);
 });
 
 describe('the revision that a request names', () => {

@@ -2,7 +2,7 @@
 // message is rejected. What a method does is in features/; how it is encoded is in protocol/revisions/.
 
 import { WireError, wireErrors } from '../../protocol/errors.ts';
-import type { Inbound, Outlet } from '../../protocol/exchange.ts';
+import type { Inbound, Outlet, ReadHeader } from '../../protocol/exchange.ts';
 import type { ReadonlyIdTable } from '../../protocol/id-table.ts';
 import {
   classifyMessage,
@@ -56,7 +56,7 @@ export function receiveMessage(
       (typeof message.params === 'object' && message.params !== null && !Array.isArray(message.params)))
   ) {
     receiveRequest(channel, message, outlet, inbound);
-  } else if (Array.isArray(value)) receiveBatch(channel, value, outlet);
+  } else if (Array.isArray(value)) receiveBatch(channel, value, outlet, inbound?.header);
   else receiveOther(channel, value, outlet, inbound);
 }
 
@@ -99,8 +99,11 @@ function receiveOther(channel: ReceivingChannel, value: unknown, outlet: Outlet,
       }
       channel.settleRequest(classified.message);
       return outlet.end(undefined);
-    case 'invalid':
-      return rejectMessage(channel, currentCodec(channel), classified.id, classified.error, value, outlet);
+    case 'invalid': {
+      const known = channel.session === undefined ? header : undefined;
+      const codec = revisions.codecForInvalid(value, known) ?? currentCodec(channel);
+      return rejectMessage(channel, codec, classified.id, classified.error, value, outlet);
+    }
   }
 }
 
@@ -173,7 +176,12 @@ function checkInFlight(
   return inFlight.size < maxInFlight ? undefined : wireErrors.tooManyInFlight(maxInFlight);
 }
 
-function receiveBatch(channel: ReceivingChannel, messages: readonly unknown[], outlet: Outlet): void {
+function receiveBatch(
+  channel: ReceivingChannel,
+  messages: readonly unknown[],
+  outlet: Outlet,
+  header: ReadHeader | undefined,
+): void {
   const { server, session } = channel;
   const codec = currentCodec(channel);
   const reject = (id: RequestId | undefined, error: WireError, message: unknown, to: Outlet): void =>
@@ -181,7 +189,10 @@ function receiveBatch(channel: ReceivingChannel, messages: readonly unknown[], o
   const allowed = session === undefined ? codec.rules.batch === true : codec.batches;
   const { maxBatch, maxBatchResponse } = server.limits;
   const isStateless = messages.some((each) => server.revisions.namesRevision((each as JsonRpcRequest | null)?.params));
-  if (!allowed || isStateless) return reject(undefined, wireErrors.batchNotSupported(), messages, outlet);
+  if (!allowed || isStateless) {
+    const own = session === undefined ? server.revisions.codecForInvalid(messages, header) : undefined;
+    return rejectMessage(channel, own ?? codec, undefined, wireErrors.batchNotSupported(), messages, outlet);
+  }
   if (messages.length === 0) return reject(undefined, wireErrors.emptyBatch(), messages, outlet);
   if (messages.length > maxBatch) return reject(undefined, wireErrors.batchTooLarge(maxBatch), messages, outlet);
   const responses = new BatchOutlet(outlet, messages.length, maxBatchResponse);

@@ -91,6 +91,15 @@ export class ServerRevisions {
     return headerVersion !== undefined && isStatelessDate(headerVersion) ? this.newestStateless : this.defaultCodec;
   }
 
+  /** For the error of what is not a valid message, or a batch: it names its revision, or its header does. Undefined: neither. */
+  codecForInvalid(value: unknown, header: ReadHeader | undefined): Codec | undefined {
+    const messages = Array.isArray(value) ? value : [value];
+    if (messages.some((each) => this.namesRevision(each?.params))) return this.newestStateless;
+    const headerVersion = header?.('mcp-protocol-version')?.trim();
+    if (headerVersion === undefined) return undefined;
+    return isStatelessDate(headerVersion) ? this.newestStateless : this.handshake(headerVersion);
+  }
+
   /** Used for stateless requests that cannot be served as they claim. */
   get newestStateless(): Codec {
     return this.stateless(statelessRevisions.at(-1) as string) as Codec;
