@@ -54,7 +54,33 @@ test('what has no handler is not there', async () => {
   expect((await ask('roots/list', {}, {})).error?.code).toBe(-32601);
   expect((await ask('no/such/method', {}, {})).error?.code).toBe(-32601);
   const url = { mode: 'url', message: 'Go', url: 'https://example.com' };
-  expect((await ask('elicitation/create', url, { elicit: () => ({ action: 'accept' }) })).error?.code).toBe(-32601);
+  expect((await ask('elicitation/create', url, {})).error?.code).toBe(-32601);
+});
+
+test('a mode of elicitation that was not declared is invalid, while the other one is', async () => {
+  const accept = () => ({ action: 'accept' }) as const;
+  const url = { mode: 'url', message: 'Go', url: 'https://example.com' };
+  expect((await ask('elicitation/create', url, { elicit: accept })).error?.code).toBe(-32602);
+  const shown = { message: 'Who?', requestedSchema: form };
+  expect((await ask('elicitation/create', shown, { elicitUrl: accept })).error?.code).toBe(-32602);
+});
+
+test('sampling whose tool results are missing, or mixed with something else, is rejected', async () => {
+  const said = { type: 'text', text: 'x' };
+  const use = (id: string) => ({ type: 'tool_use', id, name: 't', input: {} });
+  const result = (toolUseId: string) => ({ type: 'tool_result', toolUseId, content: [said] });
+  const assistant = { role: 'assistant', content: [use('1'), use('2')] };
+  const sample = vi.fn(() => sampled);
+  const codeFor = async (...messages: object[]) =>
+    (await ask('sampling/createMessage', { messages, maxTokens: 1 }, { sample })).error?.code;
+  expect(await codeFor(assistant, { role: 'user', content: [result('1'), result('2')] })).toBeUndefined();
+  expect(sample).toHaveBeenCalledTimes(1);
+  expect(await codeFor(assistant, { role: 'user', content: [result('1')] })).toBe(-32602);
+  expect(await codeFor(assistant, { role: 'user', content: said })).toBe(-32602);
+  expect(await codeFor(assistant)).toBe(-32602);
+  expect(await codeFor(assistant, { role: 'user', content: [result('1'), result('2'), said] })).toBe(-32602);
+  expect(await codeFor({ role: 'assistant', content: result('1') })).toBe(-32602);
+  expect(sample).toHaveBeenCalledTimes(1);
 });
 
 test('a declined input request is reported as such, a failure without its details', async () => {

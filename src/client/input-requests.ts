@@ -13,6 +13,7 @@ import type {
   SamplingResult,
 } from '../protocol/model.ts';
 import type { ClientCodec } from '../protocol/revisions/client-revisions.ts';
+import { samplingProblem } from '../protocol/sampling.ts';
 import { applyDefaults, type JsonSchema } from '../schema/index.ts';
 import { clientErrors } from './errors.ts';
 
@@ -94,8 +95,17 @@ export class InputFailure extends Error {
 
 /** There is no handler. */
 class UndeclaredInput extends InputFailure {
-  constructor(ability: Ability) {
+  readonly #code: number;
+
+  /** `isMode`: a mode of a method that the client does support. */
+  constructor(ability: Ability, isMode: boolean) {
     super('unavailable', `This client does not support ${ability}`);
+    // 2025-11-25, Elicitation, "Error Handling": an undeclared mode is invalid params, not an unknown method.
+    this.#code = failureCodes[isMode ? 'invalid' : 'unavailable'];
+  }
+
+  override get code(): number {
+    return this.#code;
   }
 }
 
@@ -186,6 +196,8 @@ export class InputResponder {
     if (!Array.isArray(params['messages']) || typeof params['maxTokens'] !== 'number') {
       throw new InputFailure('invalid', 'sampling needs messages and maxTokens');
     }
+    const problem = samplingProblem(params['messages']);
+    if (problem !== undefined) throw new InputFailure('invalid', `sampling: ${problem}`);
     const withTools = params['tools'] !== undefined || params['toolChoice'] !== undefined;
     if (withTools && !declares(this.capabilities, 'sampling.tools')) {
       throw new InputFailure('invalid', 'sampling with tools was not declared by this client');
@@ -205,7 +217,9 @@ export class InputResponder {
   }
 
   #need(ability: Ability, handler: unknown): void {
-    if (handler === undefined) throw new UndeclaredInput(ability);
+    if (handler !== undefined) return;
+    const isMode = ability.startsWith('elicitation.') && isObject(this.capabilities['elicitation']);
+    throw new UndeclaredInput(ability, isMode);
   }
 }
 

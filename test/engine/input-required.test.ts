@@ -1,7 +1,7 @@
 // Handlers that return their input requests: tools, prompts and resources, also mixed with input requests they wait for.
 
 import { describe, expect, test } from 'vitest';
-import { createServer, elicit, inputRequired, type Server } from '../../src/index.ts';
+import { createServer, elicit, inputRequired, type Server, sample } from '../../src/index.ts';
 import { type Message, TestClient } from '../support/test-client.ts';
 
 const form = { type: 'object', properties: { x: { type: 'string' } }, required: ['x'] } as const;
@@ -145,4 +145,15 @@ describe.each<[string, Dialogue]>([
 
 test('inputRequired without an input request throws', () => {
   expect(() => inputRequired({})).toThrow(/at least one input request/);
+});
+
+test('sampling whose tool results are missing, or mixed with something else, throws', () => {
+  const said = { type: 'text', text: 'x' } as const;
+  const use = { role: 'assistant', content: { type: 'tool_use', id: '1', name: 't', input: {} } } as const;
+  const result = { type: 'tool_result', toolUseId: '1', content: [said] } as const;
+  const request = (content: typeof result | readonly (typeof result | typeof said)[] | typeof said) =>
+    sample({ messages: [use, { role: 'user', content }], maxTokens: 1 });
+  expect(request(result).params.messages).toHaveLength(2);
+  expect(() => request(said)).toThrow('Sampling: message 1 lacks the tool result for "1", which message 0 uses');
+  expect(() => request([result, said])).toThrow('Sampling: message 1 mixes tool results with something else');
 });

@@ -1,6 +1,7 @@
 // Input requests of a handler, as plain values. push.ts and retry.ts send them.
 
 import type { ElicitResult, Root, SamplingParams, SamplingResult } from '../../protocol/model.ts';
+import { samplingProblem } from '../../protocol/sampling.ts';
 import { type CompiledSchema, compileSchema, type InferOutput, type SchemaInput } from '../../schema/index.ts';
 import { flatForm } from './form.ts';
 
@@ -97,6 +98,8 @@ export function elicitUrl(message: string, url: string, options?: Optional): Url
 export function sample(params: SamplingParams): SamplingInputRequest;
 export function sample(params: SamplingParams, options: Optional): SamplingInputRequest & Optional;
 export function sample(params: SamplingParams, options?: Optional): SamplingInputRequest {
+  const problem = samplingProblem(params.messages);
+  if (problem !== undefined) throw new TypeError(`Sampling: ${problem}`);
   return { kind: 'sample', params, ...options };
 }
 
