@@ -89,6 +89,21 @@ test.each(cells)('a client of %s that calls a tool with support %s gets: %s', as
   expect(kindOf(await callAs(server, client, 'work'))).toBe(expected);
 });
 
+test('a requested task that cannot start is an error, since its client waits for a task', async () => {
+  const server = serverWith();
+  const input = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const;
+  server.tool('work', { task: 'optional', input, run: () => 'done' });
+  server.tool('ask', { task: 'required', needs: ['sampling'], run: () => 'done' });
+  const client = await TestClient.open(server, '2025-11-25');
+  const call = async (name: string, more: object) => client.request('tools/call', { name, arguments: {}, ...more });
+  expect((await call('work', { task: {} })).error).toMatchObject({
+    code: -32602,
+    message: 'Invalid arguments for tool work: n: is required',
+  });
+  expect((await call('ask', { task: {} })).error).toMatchObject({ code: -32602 });
+  expect((await call('work', {})).result).toMatchObject({ isError: true });
+});
+
 test.each<[string, TaskOptions, string]>([
   ['immediately', { start: 'immediately' }, 'task'],
   ['when-slow, and slow', { start: 'when-slow', afterMs: 1 }, 'task'],

@@ -62,8 +62,13 @@ function missingCapabilityResult(call: Call, { definition }: ToolEntry): ToolRes
   const missing = definition.needs?.filter((each) => !declares(call.capabilities, each)) ?? [];
   if (missing.length === 0) return undefined;
   const error = wireErrors.missingCapability(requiredCapabilities(missing));
-  if (call.codec.inputRequests === 'retry') throw error;
+  if (call.codec.inputRequests === 'retry' || requestsTask(call)) throw error;
   return toolFailure(call, error.message, 'handler');
+}
+
+/** The client waits for a task, so what is no task has to be an error (2025-11-25, Tasks, "Result Retrieval"). */
+function requestsTask({ codec, params, task }: Call): boolean {
+  return codec.dialect.tasks === 'requested' && task !== undefined && params['task'] !== undefined;
 }
 
 function validate(call: Call, entry: ToolEntry, args: unknown): ToolResult | Promise<ToolResult> {
@@ -88,7 +93,7 @@ function runIfValid(
 
 function invalid(call: Call, entry: ToolEntry, args: unknown, issues: readonly Issue[]): ToolResult {
   const explanation = entry.definition.explain?.(issues, args);
-  if (call.codec.invalidArguments === 'result')
+  if (call.codec.invalidArguments === 'result' && !requestsTask(call))
     return toolFailure(call, explanation ?? formatIssues(issues), 'arguments');
   throw explanation === undefined
     ? wireErrors.invalidArguments(entry.key, formatIssues(issues))
