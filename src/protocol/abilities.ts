@@ -24,13 +24,18 @@ export function declares(capabilities: Capabilities, ability: Ability): boolean 
   }
 }
 
-/** The capabilities object a client would have to declare for these abilities. */
-export function requiredCapabilities(missing: readonly Ability[]): Record<string, Record<string, unknown>> {
+/** The capabilities object that a client would have to add to what it declares for these abilities. */
+export function requiredCapabilities(
+  missing: readonly Ability[],
+  { elicitation }: Capabilities,
+): Record<string, Record<string, unknown>> {
   const required: Record<string, Record<string, unknown>> = {};
   for (const ability of missing) {
     const [key, flag] = ability.split('.') as [string, string | undefined];
     const entry = (required[key] ??= {});
-    if (flag !== undefined && ability !== 'elicitation.form') entry[flag] = {};
+    // An empty `elicitation` means forms, but not beside URLs.
+    const isImplied = ability === 'elicitation.form' && !isObject(elicitation) && !missing.includes('elicitation.url');
+    if (flag !== undefined && !isImplied) entry[flag] = {};
   }
   return required;
 }

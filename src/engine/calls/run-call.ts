@@ -93,7 +93,7 @@ function isDetached(call: EngineCall): call is EngineCall & { readonly task: Cal
 function toWireError(call: EngineCall, error: unknown): WireError {
   if (error instanceof WireError) return error;
   if (error instanceof InputRequestError) {
-    const missing = call.codec.inputRequests === 'retry' ? error.toWireError() : undefined;
+    const missing = call.codec.inputRequests === 'retry' ? error.toWireError(call.capabilities) : undefined;
     return missing ?? wireErrors.inputRequestFailed(error.message);
   }
   if (error instanceof UserError) return wireErrors.failed(error.message);

@@ -61,7 +61,7 @@ function unknownTool(call: Call, name: string): ToolResult {
 function missingCapabilityResult(call: Call, { definition }: ToolEntry): ToolResult | undefined {
   const missing = definition.needs?.filter((each) => !declares(call.capabilities, each)) ?? [];
   if (missing.length === 0) return undefined;
-  const error = wireErrors.missingCapability(requiredCapabilities(missing));
+  const error = wireErrors.missingCapability(requiredCapabilities(missing, call.capabilities));
   if (call.codec.inputRequests === 'retry' || requestsTask(call)) throw error;
   return toolFailure(call, error.message, 'handler');
 }

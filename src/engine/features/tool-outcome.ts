@@ -30,7 +30,7 @@ export function toFailureResult(call: Call, error: unknown): ToolResult {
   if (error instanceof WireError) throw error;
   const name = call.params['name'] as string;
   if (error instanceof InputRequestError && call.codec.inputRequests === 'retry') {
-    const missing = error.toWireError();
+    const missing = error.toWireError(call.capabilities);
     if (missing !== undefined) throw missing;
   }
   const mapped = call.codec.rules.handlerError?.(error, name);

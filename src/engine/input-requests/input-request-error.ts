@@ -2,6 +2,7 @@
 
 import { type Ability, requiredCapabilities } from '../../protocol/abilities.ts';
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
+import type { Capabilities } from '../../protocol/model.ts';
 
 /** Why there is no usable response. */
 export type InputRequestErrorCode =
@@ -33,8 +34,9 @@ export class InputRequestError extends Error {
     this.missing = missing;
   }
 
-  /** The wire error for a client that can fix it by declaring more capabilities; undefined for other reasons. */
-  toWireError(): WireError | undefined {
-    return this.missing.length === 0 ? undefined : wireErrors.missingCapability(requiredCapabilities(this.missing));
+  /** The wire error for a client that can fix it by adding to the capabilities it declares; undefined for other reasons. */
+  toWireError(declared: Capabilities = {}): WireError | undefined {
+    if (this.missing.length === 0) return undefined;
+    return wireErrors.missingCapability(requiredCapabilities(this.missing, declared));
   }
 }
