@@ -217,6 +217,16 @@ describe('an OAuth resource server', () => {
     expect((await post('A'.repeat(9000))).status).toBe(401);
   });
 
+  test('another scheme of authentication gets the challenge of a request without a token', async () => {
+    const none = await post(undefined);
+    for (const header of [`Basic ${Buffer.from('ada:secret').toString('base64')}`, 'Negotiate YII=', 'Digest']) {
+      const { status, challenge } = await post(undefined, undefined, undefined, { Authorization: header });
+      expect([status, challenge], header).toEqual([401, none.challenge]);
+    }
+    const malformed = await post(undefined, undefined, undefined, { Authorization: 'Bearer' });
+    expect(malformed.challenge).toContain('error="invalid_token"');
+  });
+
   test('rejects a valid token that lacks a scope, with all scopes that are needed', async () => {
     const weak = await post(await issuer.token(resource, { claims: { scope: 'other' } }));
     expect(weak.status).toBe(403);

@@ -6,13 +6,14 @@ import type { AuthRequest, Denied } from './contract.ts';
 /** The maximum length of a header; a longer one cannot be a token. */
 const maxTokenChars = 8192;
 
-/** The token of a request. `malformed`: there is a header without a valid token. */
+/** The token of a request. `absent`: no header, or one of another scheme. `malformed`: a header without a valid token. */
 export type Bearer = { readonly token: string } | 'absent' | 'malformed';
 
 /** Reads the token from its only valid location: the header, never the query. */
 export function readBearer(request: AuthRequest): Bearer {
   const header = request.get('authorization');
-  if (header === undefined) return 'absent';
+  // A challenge for another scheme says nothing about a token (RFC 6750, section 3.1).
+  if (header === undefined || !/^bearer(?![A-Za-z0-9._~+/=-])/i.test(header)) return 'absent';
   // A repeated header is joined by a comma, which no token contains.
   const found = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(header.slice(0, maxTokenChars + 8));
   return found === null || header.length > maxTokenChars + 7 ? 'malformed' : { token: found[1] as string };
