@@ -261,7 +261,7 @@ export interface PromptResult {
 
 /** For how long, and for whom, a response may be cached. */
 export interface CacheHint {
-  /** Milliseconds; 0: not at all. */
+  /** Milliseconds; 0: not at all. Sent as a whole number from 0. */
   readonly ttlMs: number;
   /** `public`: one response may be used for all callers. `private`: only for the one that requested it. */
   readonly cacheScope: 'public' | 'private';

@@ -5,6 +5,7 @@ import { checkMiddleware } from '../../src/engine/calls/middleware.ts';
 import { createMemoryTaskStore } from '../../src/engine/tasks/store/memory-store.ts';
 import { createServer, InputRequestError, type Peer, type RequestEnd } from '../../src/index.ts';
 import { wireErrors } from '../../src/protocol/errors.ts';
+import type { CacheHint } from '../../src/protocol/model.ts';
 import { TestClient } from '../support/test-client.ts';
 
 const peerOf = (id: string): Peer => ({ transport: 'memory', principal: { id } });
@@ -323,4 +324,33 @@ test('a restriction adds no capability for lists that the server does not have',
   const initialize = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
   const { result } = await new TestClient(server).request('initialize', initialize);
   expect(result?.['capabilities']).toEqual({ tools: { listChanged: true }, logging: {} });
+});
+
+test('cache hints are sent as the protocol allows them: whole milliseconds from 0, public or private', async () => {
+  const server = createServer({ name: 'hints', version: '1', cache: { ttlMs: -5, cacheScope: 'public' } });
+  const hints = new Map<string, unknown>([
+    ['test://passed', { ttlMs: -1_000, cacheScope: 'public' }],
+    ['test://fraction', { ttlMs: 1_500.75, cacheScope: 'private' }],
+    ['test://forever', { ttlMs: Number.POSITIVE_INFINITY, cacheScope: 'public' }],
+    ['test://unknown', { ttlMs: Number.NaN, cacheScope: 'x","y":"' }],
+    ['test://empty', {}],
+  ]);
+  for (const [uri, cache] of hints) {
+    server.resource(uri, { name: uri, read: () => ({ contents: [{ uri, text: '' }], cache: cache as CacheHint }) });
+  }
+  const client = new TestClient(server);
+  const sent: unknown[] = [];
+  for (const uri of hints.keys()) {
+    const { ttlMs, cacheScope } = (await client.stateless('resources/read', { uri })).result;
+    sent.push([ttlMs, cacheScope]);
+  }
+  const { ttlMs, cacheScope } = (await client.stateless('resources/list', {})).result;
+  expect([...sent, [ttlMs, cacheScope]]).toEqual([
+    [0, 'public'],
+    [1_500, 'private'],
+    [Number.MAX_SAFE_INTEGER, 'public'],
+    [0, 'private'],
+    [0, 'private'],
+    [0, 'public'],
+  ]);
 });

@@ -15,6 +15,12 @@ function officialRules(rules: ResolvedRules): ResolvedRules {
   return { ...resolveRules(), concurrency: rules.concurrency, timeoutMs: rules.timeoutMs };
 }
 
+/** A hint as whole milliseconds from 0 (2026-07-28, Caching). Handlers compute them, so that they can be negative or Infinity. */
+function encodeHint({ ttlMs, cacheScope }: CacheHint): string {
+  const whole = ttlMs > 0 ? Math.min(Math.floor(ttlMs), Number.MAX_SAFE_INTEGER) : 0;
+  return `"ttlMs":${whole},"cacheScope":"${cacheScope === 'public' ? 'public' : 'private'}"`;
+}
+
 export function createStatelessCodec(dialect: Dialect, identity: Implementation, rules: ResolvedRules): Codec {
   const serverInfo = pick(identity, dialect.implementation);
   const plainMeta = `"_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo })}`;
@@ -26,7 +32,7 @@ export function createStatelessCodec(dialect: Dialect, identity: Implementation,
     }
     const parts = fields === '' ? [] : [fields];
     parts.push('"resultType":"complete"');
-    if (cache !== undefined) parts.push(`"ttlMs":${cache.ttlMs},"cacheScope":"${cache.cacheScope}"`);
+    if (cache !== undefined) parts.push(encodeHint(cache));
     parts.push(
       meta === undefined ? plainMeta : `"_meta":${JSON.stringify({ ...meta, [metaKeys.serverInfo]: serverInfo })}`,
     );
