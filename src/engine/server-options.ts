@@ -73,6 +73,10 @@ const known: Record<keyof ServerOptions, true> = {
   tasks: true,
 };
 
+const label = '[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?';
+/** A key of `_meta` with a prefix (2026-07-28, Versioning, "Extension Negotiation"). */
+const extensionId = new RegExp(`^${label}(?:\\.${label})*/(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$`);
+
 /** Throws for options with which no server can be created. */
 export function checkServerOptions(options: ServerOptions): void {
   const { name, version, key, previousKeys = [], tasks = {}, errors = 'shown', attachments = false } = options;
@@ -86,6 +90,11 @@ export function checkServerOptions(options: ServerOptions): void {
   }
   if (typeof attachments !== 'boolean') {
     throw new TypeError(`createServer, attachments: must be true or false, not ${JSON.stringify(attachments)}`);
+  }
+  for (const id of Object.keys(options.extensions ?? {})) {
+    if (extensionId.test(id)) continue;
+    const example = 'reverse DNS, a slash and a name, such as "com.example/spice"';
+    throw new TypeError(`createServer, extensions: ${JSON.stringify(id)} is not an identifier; use ${example}`);
   }
   if (key === undefined && previousKeys.length > 0) throw new TypeError('previousKeys needs a key: the current one');
   if (key !== undefined) for (const each of [key, ...previousKeys]) checkSealKey(each);

@@ -354,3 +354,37 @@ test('cache hints are sent as the protocol allows them: whole milliseconds from 
     [0, 'public'],
   ]);
 });
+
+test('an extension is advertised only under an identifier with a prefix', () => {
+  const withExtension = (id: string) => () => createServer({ name: 'x', version: '1', extensions: { [id]: {} } });
+  for (const id of ['com.example/spice', 'io.modelcontextprotocol/ui', 'a/', 'x-y.z9/a_b.c-d']) {
+    expect(withExtension(id), id).not.toThrow();
+  }
+  for (const id of [
+    'spice',
+    '',
+    '/spice',
+    'com.example/-x',
+    '9com/x',
+    'com..example/x',
+    'com-/x',
+    'com.example/a b',
+    'a/b/c',
+  ]) {
+    expect(withExtension(id), id).toThrow(`createServer, extensions: ${JSON.stringify(id)} is not an identifier`);
+  }
+});
+
+test('a log message always has data', async () => {
+  const server = createServer({ name: 'log', version: '1' });
+  server.tool('log', {
+    run: (_args, ctx) => {
+      for (const data of [undefined, () => 1, Symbol('s'), false]) ctx.log('error', data);
+      return 'logged';
+    },
+  });
+  const client = await TestClient.open(server);
+  await client.request('tools/call', { name: 'log' });
+  const logged = client.received.filter(({ method }) => method === 'notifications/message');
+  expect(logged.map(({ params }) => params.data)).toEqual([null, '() => 1', 'Symbol(s)', false]);
+});

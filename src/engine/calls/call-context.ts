@@ -143,8 +143,10 @@ export class CallContext implements Context {
       threshold !== undefined &&
       call.server.offers('logging') &&
       logLevels.indexOf(level) >= logLevels.indexOf(threshold);
-    if (call.task?.id !== undefined) call.task.log(level, logger, data ?? null);
-    else if (wanted) call.push(call.codec.log(level, logger, data ?? null));
+    // JSON leaves out members that are functions or symbols, and a log message needs data.
+    const shown = typeof data === 'function' || typeof data === 'symbol' ? String(data) : (data ?? null);
+    if (call.task?.id !== undefined) call.task.log(level, logger, shown);
+    else if (wanted) call.push(call.codec.log(level, logger, shown));
   }
 
   get task(): Context['task'] {
