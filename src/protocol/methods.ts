@@ -154,11 +154,12 @@ function testOf(type: FieldType): Pick<ParamField, 'is' | 'typeName' | 'limit'> 
     case 'object':
       return { is: isObject, typeName: 'an object' };
     case 'strings':
-      return {
-        is: (value) => isObject(value) && Object.values(value).every((each) => typeof each === 'string'),
-        typeName: 'an object of strings',
-      };
+      return { is: isStrings, typeName: 'an object of strings' };
   }
+}
+
+function isStrings(value: unknown): boolean {
+  return isObject(value) && Object.values(value).every((each) => typeof each === 'string');
 }
 
 const text = { is: (value: unknown) => typeof value === 'string', typeName: 'a string' };
@@ -241,6 +242,8 @@ function checkCompletion(params: Params, { maxNameLength, maxUriLength }: ParamL
     return '"argument" needs a "name" and a "value", both strings';
   }
   if (name.length > maxNameLength) return tooLong('argument.name', maxNameLength);
+  const known = (params['context'] as Params | undefined)?.['arguments'];
+  if (known !== undefined && !isStrings(known)) return '"context.arguments" must be an object of strings';
   if (ref['type'] === 'ref/prompt' && typeof ref['name'] === 'string') {
     return ref['name'].length > maxNameLength ? tooLong('ref.name', maxNameLength) : undefined;
   }

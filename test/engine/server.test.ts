@@ -5,7 +5,7 @@ import { checkMiddleware } from '../../src/engine/calls/middleware.ts';
 import { createMemoryTaskStore } from '../../src/engine/tasks/store/memory-store.ts';
 import { createServer, InputRequestError, type Peer, type RequestEnd } from '../../src/index.ts';
 import { wireErrors } from '../../src/protocol/errors.ts';
-import type { CacheHint } from '../../src/protocol/model.ts';
+import type { CacheHint, Completion } from '../../src/protocol/model.ts';
 import { TestClient } from '../support/test-client.ts';
 
 const peerOf = (id: string): Peer => ({ transport: 'memory', principal: { id } });
@@ -387,4 +387,29 @@ test('a log message always has data', async () => {
   await client.request('tools/call', { name: 'log' });
   const logged = client.received.filter(({ method }) => method === 'notifications/message');
   expect(logged.map(({ params }) => params.data)).toEqual([null, '() => 1', 'Symbol(s)', false]);
+});
+
+test('a completion never says that there are fewer values than there are', async () => {
+  const server = createServer({ name: 'complete', version: '1' });
+  const many = Array.from({ length: 150 }, (_, i) => String(i));
+  const answers: Record<string, Completion> = {
+    some: { values: ['a'], hasMore: true },
+    cut: { values: many, hasMore: false },
+    counted: { values: ['a'], total: 3 },
+    all: { values: ['a'] },
+  };
+  server.prompt('pick', { args: { what: { complete: (value) => answers[value] as Completion } }, get: () => 'x' });
+  const client = await TestClient.open(server);
+  const seen: Record<string, unknown> = {};
+  for (const value of Object.keys(answers)) {
+    const params = { ref: { type: 'ref/prompt', name: 'pick' }, argument: { name: 'what', value } };
+    const { values, ...rest } = (await client.request('completion/complete', params)).result.completion;
+    seen[value] = [values.length, rest];
+  }
+  expect(seen).toEqual({
+    some: [1, { hasMore: true }],
+    cut: [100, { total: 150, hasMore: true }],
+    counted: [1, { total: 3, hasMore: true }],
+    all: [1, { total: 1, hasMore: false }],
+  });
 });

@@ -1,7 +1,6 @@
 // completion/complete: suggestions for an argument of a prompt or a variable of a resource template.
 
 import { wireErrors } from '../../protocol/errors.ts';
-import { isObject } from '../../protocol/json-rpc.ts';
 import type { Completion, CompletionRef } from '../../protocol/model.ts';
 import { isThenable } from '../calls/run-call.ts';
 import type { Call, Feature } from '../contract.ts';
@@ -14,7 +13,7 @@ const maxValues = 100;
 interface CompleteParams {
   readonly ref: CompletionRef;
   readonly argument: { readonly name: string; readonly value: string };
-  readonly context?: { readonly arguments?: unknown };
+  readonly context?: { readonly arguments?: Readonly<Record<string, string>> };
 }
 
 const nothing: Completion = { values: [], total: 0, hasMore: false };
@@ -25,8 +24,7 @@ export const complete: Feature<Completion> = {
     const { ref, argument, context } = call.params as unknown as CompleteParams;
     const completer = find(call, ref, argument.name);
     if (completer === undefined) return nothing;
-    const known = isObject(context?.arguments) ? (context.arguments as Record<string, string>) : {};
-    const suggested = completer(argument.value, known, call.ctx);
+    const suggested = completer(argument.value, context?.arguments ?? {}, call.ctx);
     return isThenable(suggested)
       ? Promise.resolve(suggested).then((each) => toCompletion(each as Suggested))
       : toCompletion(suggested as Suggested);
@@ -60,10 +58,11 @@ function find(call: Call, ref: CompletionRef, argument: string): Completer | und
 function toCompletion(suggested: Suggested): Completion {
   const completion: Completion = Array.isArray(suggested) ? { values: suggested } : (suggested as Completion);
   const { values } = completion;
-  const total = completion.total ?? values.length;
+  // With more than these, the number of all is not known.
+  const total = completion.total ?? (completion.hasMore === true ? undefined : values.length);
   return {
     values: values.slice(0, maxValues),
-    total,
-    hasMore: completion.hasMore ?? total > Math.min(values.length, maxValues),
+    ...(total === undefined ? {} : { total }),
+    hasMore: values.length > maxValues || (completion.hasMore ?? (total !== undefined && total > values.length)),
   };
 }
