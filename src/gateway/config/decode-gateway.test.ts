@@ -178,3 +178,46 @@ test('a file of variables is an error where no file is read: its variables would
   expect(issues).toContain('is read only for configuration files');
   await decode({ far: { url: 'https://example.com/mcp', envFile: '.env' } });
 });
+
+test.each([
+  [{ command: 5 }, 'a.command: must be a string, not a number'],
+  [{ command: '' }, 'a.command: must not be empty'],
+  [{ command: 'x\0y' }, 'a.command: has a NUL character'],
+  [{ command: 'x', args: ['a', 'b\0'] }, 'a.args.1: has a NUL character'],
+  [{ command: 'x', cwd: '/a\0' }, 'a.cwd: has a NUL character'],
+  [{ command: 'x', env: { K: 'v\0' } }, 'a.env.K: has a NUL character'],
+  [{ command: 'x', env: { 'A=B': 'v' } }, 'a.env.A=B: "A=B" is not the name of a variable'],
+  [{ command: 'x', env: { '': 'v' } }, '"" is not the name of a variable'],
+  [{ url: 'https://x.example', headers: { 'A b': 'v' } }, '"A b" is not the name of a header'],
+  [{ url: 'https://x.example', headers: { A: 'v\nw' } }, 'a.headers.A: has a line break'],
+  [{ url: 'https://x.example', headers: { A: 'Ключ' } }, 'a.headers.A: has a line break'],
+  [{ command: 'x', timeout: '60' }, 'a.timeout: must be a number, not a string'],
+  [{ command: 'x', tool_timeout_sec: [] }, 'a.tool_timeout_sec: must be a number, not a list'],
+])('what no server can be started or reached with is an error, not a server that is down: %j', async (entry, text) => {
+  expect(await issuesOf({ a: entry })).toContain(text);
+});
+
+test('a value of a header may be any text that HTTP can send', async () => {
+  const headers = { A: 'Bearer a.b-c==', B: 'é', C: ' x ', D: '', E: 'a\tb', F: 'Bearer abc\n' };
+  await expect(decode({ a: { url: 'https://x.example', headers } })).resolves.toBeDefined();
+});
+
+test('a revision that does not exist is an error that lists those that do', async () => {
+  const message = await issuesOf({ a: { command: 'x', mooring: { revision: '2025-99-99' } } });
+  expect(message).toContain('a.mooring.revision: must be one of "auto", "handshake", "2024-11-05"');
+  await expect(decode({ a: { command: 'x', mooring: { revision: '2025-06-18' } } })).resolves.toBeDefined();
+});
+
+test.each([
+  [{ roots: ['/a', 'http://x'] }, 'a.mooring.roots.1: "http://x" is neither a folder nor a file: URI'],
+  [{ override: { a: { name: 'x' }, b: { name: 'x' } } }, 'override.b.name: "x" is already the name of "a"'],
+])('values of our keys that cannot be meant are an error: %j', async (mooring, text) => {
+  expect(await issuesOf({ a: { command: 'x', mooring } })).toContain(text);
+});
+
+test('the name of a view is an error that says which names are possible', async () => {
+  const message = await issuesOf({ a: { command: 'x' } }, { views: { 'My view': {} } });
+  expect(message).toBe(
+    'gateway.views.My view: is not a name for a view: use up to 64 lower-case letters, digits and hyphens, without a hyphen at the start',
+  );
+});

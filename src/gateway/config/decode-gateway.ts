@@ -9,7 +9,7 @@ import { type ConfigNote, type DecodeOptions, decodeUpstream, type WrittenUpstre
 import { decodeView } from './decode-view.ts';
 import { defaults, defaultViewName } from './defaults.ts';
 import type { BareNames, GatewayConfig, UpstreamConfig, ViewConfig } from './gateway-config.ts';
-import { gatewaySchema, upstreamSchema } from './schema.ts';
+import { gatewaySchema, upstreamSchema, viewName } from './schema.ts';
 
 /** The content of one file, with variables expanded. */
 export interface GatewaySource {
@@ -149,6 +149,9 @@ async function decodeGatewayKeys(
   let keys: GatewayKeys = {};
   for (const [source, { gateway }] of sources.entries()) {
     if (gateway === undefined) continue;
+    const named = viewNameIssues(gateway);
+    issues.push(...named.map(({ path, message }) => ({ source, path: ['gateway', ...path], message })));
+    if (named.length > 0) continue;
     const found = await check(gatewaySchema, gateway);
     issues.push(...found.map(({ path, message }) => ({ source, path: ['gateway', ...path], message })));
     if (found.length > 0) continue;
@@ -171,6 +174,15 @@ async function decodeGatewayKeys(
     firstListMs: keys.firstListMs ?? defaults.firstListMs,
     catalog: keys.catalog ?? defaults.catalog,
   };
+}
+
+/** The name is part of an address. */
+function viewNameIssues(gateway: unknown): Issue[] {
+  const views = isObject(gateway) ? gateway['views'] : undefined;
+  const names = isObject(views) ? Object.keys(views) : [];
+  const message =
+    'is not a name for a view: use up to 64 lower-case letters, digits and hyphens, without a hyphen at the start';
+  return names.filter((name) => !viewName.test(name)).map((name) => ({ path: ['views', name], message }));
 }
 
 /** Whether two configurations are the same. */

@@ -81,6 +81,7 @@ export function decodeUpstream(given: WrittenUpstream, options: DecodeOptions): 
     const why = forbiddenHeader(header);
     if (why !== undefined) issues.push({ path: [name, 'mooring', 'forwardHeaders'], message: `${header}: ${why}` });
   }
+  issues.push(...ownIssues(own).map(({ path, message }) => ({ path: [name, 'mooring', ...path], message })));
   const decoded: Omit<UpstreamConfig, 'digest' | 'identity'> = {
     name,
     slug,
@@ -139,6 +140,7 @@ function entryIssues(name: string, written: unknown, { type, command, url }: Ser
     return [{ path: [name, 'envFile'], message: 'is read only for configuration files; put the variables into env' }];
   }
   if (command !== undefined && command !== '') return [];
+  if (url === undefined && command === '') return [{ path: [name, 'command'], message: 'must not be empty' }];
   if (url === undefined) return [{ path: [name], message: `needs a command or a url${keysOf(written)}` }];
   if (!URL.canParse(url) || !/^(https?|wss?):$/.test(new URL(url).protocol)) {
     return [{ path: [name, 'url'], message: `${JSON.stringify(url)} is not an http, https, ws or wss URL` }];
@@ -152,6 +154,25 @@ function entryIssues(name: string, written: unknown, { type, command, url }: Ser
 function keysOf(written: object): string {
   const keys = Object.keys(written);
   return keys.length === 0 ? '' : `; it has only ${keys.map((key) => JSON.stringify(key)).join(', ')}`;
+}
+
+/** What is wrong with values of our own keys, as far as their schema cannot check it. */
+function ownIssues({ roots = [], override = {} }: OwnKeys): Issue[] {
+  const issues: Issue[] = [];
+  for (const [index, root] of roots.entries()) {
+    if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(root) || isFileUri(root)) continue;
+    issues.push({ path: ['roots', index], message: `${JSON.stringify(root)} is neither a folder nor a file: URI` });
+  }
+  const renamed = new Map<string, string>();
+  for (const [tool, { name }] of Object.entries(override)) {
+    if (name === undefined) continue;
+    const other = renamed.get(name);
+    renamed.set(name, tool);
+    if (other === undefined) continue;
+    const message = `${JSON.stringify(name)} is already the name of ${JSON.stringify(other)}; only one of them could be called`;
+    issues.push({ path: ['override', tool, 'name'], message });
+  }
+  return issues;
 }
 
 function authIssues(
@@ -206,8 +227,12 @@ function sandboxOf(written: OwnKeys['sandbox'], folder: string): UpstreamConfig[
   };
 }
 
+function isFileUri(text: string): boolean {
+  return /^file:/i.test(text);
+}
+
 function rootOf(text: string, folder: string): Root {
-  if (/^file:/i.test(text)) return { uri: text };
+  if (isFileUri(text)) return { uri: text };
   return { uri: pathToFileURL(isAbsolute(text) ? text : resolve(folder, text)).href, name: text };
 }
 

@@ -20,10 +20,15 @@ const ownHeaders = new Set([
   'expect',
 ]);
 
+/** Whether HTTP allows it as the name of a header. */
+export function isHeaderName(name: string): boolean {
+  return /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name);
+}
+
 /** Why a header cannot be forwarded; undefined if it can. The client's credentials are for the gateway only. */
 export function forbiddenHeader(header: string): string | undefined {
   const name = header.toLowerCase();
-  if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) return 'is not the name of a header';
+  if (!isHeaderName(name)) return 'is not the name of a header';
   if (/^(authorization|cookie|proxy-.*|.*-api-key|x-auth-token)$/.test(name)) {
     return "the client's credentials are for the gateway and are never forwarded";
   }

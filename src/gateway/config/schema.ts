@@ -2,11 +2,15 @@
 // the published schema of mooring.json and the reference in the documentation follow these tables.
 
 import { maxTimerMs } from '../../common/wait.ts';
+import { revisions } from '../../protocol/revisions/client-revisions.ts';
 import type { JsonSchema } from '../../schema/index.ts';
 import { defaults } from './defaults.ts';
 
 const texts = { type: 'array', items: { type: 'string', minLength: 1 } } as const;
 const milliseconds = { type: 'integer', minimum: 0, maximum: maxTimerMs } as const;
+
+/** The name of a view, which is part of an address. */
+export const viewName = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 /** A value that is not in the file. */
 export const secretReference = {
@@ -168,7 +172,7 @@ export const upstreamSchema = {
     },
     revision: {
       type: 'string',
-      pattern: '^(auto|handshake|\\d{4}-\\d{2}-\\d{2})$',
+      enum: ['auto', 'handshake', ...revisions],
       default: defaults.revision,
       description: 'Protocol revision: auto, handshake (only those with initialize), or a date.',
     },
@@ -299,7 +303,7 @@ export const gatewaySchema = {
     views: {
       type: 'object',
       description: 'Views by name. "default" changes what /mcp shows.',
-      propertyNames: { pattern: '^[a-z0-9][a-z0-9-]{0,63}$' },
+      propertyNames: { pattern: viewName.source },
       additionalProperties: view,
     },
     bareNames: {
