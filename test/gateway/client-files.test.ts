@@ -2,16 +2,21 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { settingsOfGateway } from '../../src/app/gateway/gateway-settings.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** Reads a file of this content as the program does. */
-async function read(name: string, content: string | object) {
+function written(name: string, content: string | object): string {
   const file = join(temporaryFolder(), name);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content), { mode: 0o600 });
-  const { config, notes } = await settingsOfGateway({ files: [file] });
+  return file;
+}
+
+/** Reads a file of this content as the program does. */
+async function read(name: string, content: string | object) {
+  const { config, notes } = await settingsOfGateway({ files: [written(name, content)] });
   return { servers: config.servers, notes };
 }
 
@@ -65,6 +70,58 @@ env_vars = ["LANG", { name = "TZ", source = "local" }]
   });
   expect(servers[1]?.inheritEnv).toEqual(['LANG', 'TZ']);
   expect(notes).toEqual([]);
+});
+
+test('Codex: a variable that is not set is named with the key that names it, and its line', async () => {
+  const reading = read(
+    '.codex/config.toml',
+    `[mcp_servers.far]
+url = "https://far.example/mcp"
+bearer_token_env_var = "NOT_SET_TOKEN"
+env_http_headers = { "X-Region" = "NOT_SET_REGION" }
+`,
+  );
+  await expect(reading).rejects.toThrow(
+    'config.toml:3: far: needs the environment variable NOT_SET_TOKEN (bearer_token_env_var), which is not set; set it',
+  );
+  await expect(reading).rejects.toThrow(
+    'config.toml:4: far: needs the environment variable NOT_SET_REGION (env_http_headers), which is not set; set it',
+  );
+});
+
+test('~ is the home folder for the program, its folder, its roots and its sandbox; no shell replaces it', async () => {
+  const home = process.env['HOME'] as string;
+  const { servers } = await read('mcp.json', {
+    mcpServers: {
+      files: {
+        command: '~/bin/files',
+        args: ['~/notes'],
+        cwd: '~/project',
+        mooring: { roots: ['~', '~/notes', './~'], sandbox: { readOnly: ['~/notes'], writable: ['~'] } },
+      },
+      home: { command: '~/bin/other', cwd: '~' },
+      other: { command: '~user/bin/x' },
+    },
+  });
+  expect(servers[0]).toMatchObject({
+    entry: { command: join(home, 'bin/files'), args: ['~/notes'], cwd: join(home, 'project') },
+    sandbox: { readOnly: [join(home, 'notes')], writable: [home] },
+  });
+  expect(servers[0]?.roots?.slice(0, 2).map(({ uri }) => uri)).toEqual([
+    pathToFileURL(home).href,
+    pathToFileURL(join(home, 'notes')).href,
+  ]);
+  expect(servers[1]?.entry).toMatchObject({ command: join(home, 'bin/other'), cwd: home });
+  expect(servers[2]?.entry.command).toBe('~user/bin/x');
+});
+
+test('a file in UTF-16, as PowerShell writes it, is an error that says so', async () => {
+  const text = '{ "mcpServers": { "a": { "command": "x" } } }';
+  const path = written('mcp.json', '');
+  for (const bytes of [Buffer.from(`\uFEFF${text}`, 'utf16le'), Buffer.from(text, 'utf16le')]) {
+    writeFileSync(path, bytes);
+    await expect(settingsOfGateway({ files: [path] })).rejects.toThrow(`${path}: it is in UTF-16; save it as UTF-8`);
+  }
 });
 
 test('Zed: a server of an extension is left out, and the others are served', async () => {

@@ -40,6 +40,12 @@ export type ConfigContent =
       column?: number;
     };
 
+/** As PowerShell 5 and some editors of Windows write files, with and without a byte order mark. */
+function isUtf16(bytes: Uint8Array): boolean {
+  const [first, second] = bytes;
+  return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff) || first === 0 || second === 0;
+}
+
 /** Reads and parses a file: TOML by its name, otherwise JSON with comments. */
 export async function readConfig(file: string): Promise<ConfigContent> {
   if (!existsSync(file)) return { ok: false, missing: true, message: 'the file does not exist' };
@@ -54,7 +60,9 @@ export async function readConfig(file: string): Promise<ConfigContent> {
         message: 'this is not a regular file, which can be read again when it changes',
       };
     }
-    text = readFileSync(file, 'utf8');
+    const bytes = readFileSync(file);
+    if (isUtf16(bytes)) return { ok: false, missing: false, message: 'it is in UTF-16; save it as UTF-8' };
+    text = bytes.toString('utf8');
   } catch (error) {
     return { ok: false, missing: false, message: reasonText(error, 'file') };
   }

@@ -28,7 +28,7 @@ import { UsageError } from '../usage-error.ts';
 import {
   mapTexts,
   placeVariables,
-  withAbsoluteFolder,
+  withAbsolutePaths,
   withOwnVariables,
   workspaceOf,
 } from './entries/client-variables.ts';
@@ -143,7 +143,7 @@ function neutralEntry({ written, section }: WrittenServer, client: string, file:
       (_all, name: string) => place[name] as string,
     ),
   );
-  const moved = withAbsoluteFolder(inPlace, workspace);
+  const moved = withAbsolutePaths(inPlace, workspace);
   const entry = decodeClientEntry(moved, client);
   const tools = filterOfClient(moved);
   const timeoutMs = timeoutOfClient(moved, client);

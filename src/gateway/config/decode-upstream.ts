@@ -1,6 +1,6 @@
 // Decodes one server of a configuration, whose "mooring" keys have been validated against their schema.
 
-import { isAbsolute, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ServerEntry } from '../../client/index.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
@@ -219,7 +219,7 @@ function overrideOf(written: Partial<ToolOverride>): ToolOverride {
 
 function sandboxOf(written: OwnKeys['sandbox'], folder: string): UpstreamConfig['sandbox'] {
   if (written === undefined) return undefined;
-  const absolute = (paths: readonly string[] = []): string[] => paths.map((each) => resolve(folder, each));
+  const absolute = (paths: readonly string[] = []): string[] => paths.map((each) => absolutePath(each, folder));
   return {
     readOnly: absolute(written.readOnly),
     writable: absolute(written.writable),
@@ -233,7 +233,14 @@ function isFileUri(text: string): boolean {
 
 function rootOf(text: string, folder: string): Root {
   if (isFileUri(text)) return { uri: text };
-  return { uri: pathToFileURL(isAbsolute(text) ? text : resolve(folder, text)).href, name: text };
+  return { uri: pathToFileURL(absolutePath(text, folder)).href, name: text };
+}
+
+/** Relative paths start in `folder`; `~` is the home folder. */
+function absolutePath(path: string, folder: string): string {
+  if (!/^~(?=$|[/\\])/.test(path)) return resolve(folder, path);
+  // Loaded only here: most configurations need no home folder.
+  return join(process.getBuiltinModule('node:os').homedir(), path.slice(1));
 }
 
 /** What identifies a server: the command with its arguments, or the origin and path. */

@@ -1,9 +1,10 @@
 // What clients replace in the texts of their files, each in a form of its own: variables of the environment, and the folder of
 // the project. Our own form is `${NAME}`, which config/expand.ts replaces.
 
-import { basename, dirname, resolve, sep } from 'node:path';
+import { basename, dirname, sep } from 'node:path';
 import { isObject } from '../../../protocol/json-rpc.ts';
 import { thisPlatform } from '../../config/folders.ts';
+import { absolutePath } from '../../config/values.ts';
 
 /** Where a text is. */
 export interface ClientPlace {
@@ -59,15 +60,30 @@ export function placeVariables(workspaceFolder: string): Record<string, string> 
   };
 }
 
-/** The entry with the full path of its working folder, which clients take relative to the workspace. */
-export function withAbsoluteFolder(written: unknown, workspace: string): unknown {
+/**
+ * The entry with the full path of its working folder, which clients take relative to the workspace, and of a command in the home
+ * folder: no shell replaces `~`.
+ */
+export function withAbsolutePaths(written: unknown, workspace: string): unknown {
   if (!isObject(written)) return written;
+  const { home } = thisPlatform();
   const absolute = (key: string): object => {
     const folder = written[key];
     // A variable that is not replaced yet has a full path, as in "${HOME}/project".
-    return typeof folder !== 'string' || folder.startsWith('${') ? {} : { [key]: resolve(workspace, folder) };
+    return typeof folder !== 'string' || folder.startsWith('${')
+      ? {}
+      : { [key]: absolutePath(folder, workspace, home) };
   };
-  return { ...written, ...absolute('cwd'), ...absolute('workingDirectory') };
+  const inHome = (text: unknown): unknown =>
+    typeof text === 'string' && /^~[/\\]/.test(text) ? absolutePath(text, workspace, home) : text;
+  const { command } = written;
+  const program = Array.isArray(command) ? [inHome(command[0]), ...command.slice(1)] : inHome(command);
+  return {
+    ...written,
+    ...(command === undefined ? {} : { command: program }),
+    ...absolute('cwd'),
+    ...absolute('workingDirectory'),
+  };
 }
 
 /** Changes all texts of a value, except for keys. */

@@ -7,7 +7,7 @@ import { isObject } from '../../../protocol/json-rpc.ts';
 import type { WrittenServer } from '../../clients/server-config.ts';
 import { expandVariables } from '../../config/expand.ts';
 import { positionOf } from '../../text/jsonc.ts';
-import { mapTexts, optionalVariables, withAbsoluteFolder, withOwnVariables } from './client-variables.ts';
+import { mapTexts, optionalVariables, withAbsolutePaths, withOwnVariables } from './client-variables.ts';
 import { type EntryWithFiles, unknownOutsideVscode, withEnvFile, withFileValues } from './entry-files.ts';
 import { type Inputs, inputsIn, inputsNeededBy, replaceInputs } from './inputs.ts';
 import { secretsIn, withSecrets } from './secrets.ts';
@@ -79,18 +79,19 @@ export function expandServer({ name, section, written }: WrittenServer, sources:
     return withOwnVariables(text, { client, section }, isSet);
   };
   const { value, unset } = expandVariables(withVariableHeaders(mapTexts(written, ofClient)), variables);
-  const problems: EntryProblem[] = unset.map(({ name: variable, path }) => ({
-    kind: 'variable',
-    variable,
-    path,
-    why: unsetVariable(variable),
-  }));
+  const problems: EntryProblem[] = unset.map(({ name: variable, path }) => {
+    const key = keyOfVariable(written, path);
+    const given = { kind: 'variable', variable } as const;
+    return key === undefined
+      ? { ...given, path, why: unsetVariable(variable) }
+      : { ...given, path: [key], why: `needs the environment variable ${variable} (${key}), which is not set; set it` };
+  });
   walkTexts(written, [], (text, path) => {
     for (const form of unknownOutsideVscode(text, section)) {
       problems.push({ kind: 'setting', path, why: onlyInVscode(form) });
     }
   });
-  return { written: withAbsoluteFolder(value, workspace), problems };
+  return { written: withAbsolutePaths(value, workspace), problems };
 }
 
 /** The entry with the values of its inputs and secrets, and of the files that it names. */
@@ -168,6 +169,15 @@ function withVariableHeaders(written: unknown): unknown {
   const { bearer_token_env_var: _token, env_http_headers: _headers, ...rest } = written;
   const headers = isObject(written['http_headers']) ? written['http_headers'] : {};
   return { ...rest, http_headers: { ...named, ...headers } };
+}
+
+/** The key that names the variable of a header, where the file has no text with the variable in it. */
+function keyOfVariable(written: unknown, [key, header]: readonly (string | number)[]): string | undefined {
+  if (!isObject(written) || key !== 'http_headers' || typeof header !== 'string') return undefined;
+  const own = written['http_headers'];
+  if ((isObject(own) && header in own) || !(header in variableHeaders(written))) return undefined;
+  const others = written['env_http_headers'];
+  return isObject(others) && header in others ? 'env_http_headers' : 'bearer_token_env_var';
 }
 
 function walkTexts(
