@@ -31,3 +31,21 @@ test('users that are kept apart do not share a sign-in', async () => {
   expect(find(apart)).not.toBe(find(apart));
   expect(find(shared)).toBe(find(shared));
 });
+
+test('a server in the local network without encryption is used without credentials, as no token would be sent there', async () => {
+  const find = upstreamAuthorizers({ isInteractive: true, hasUsers: false });
+  const [lan, container, keyed, here, far] = await serversOf(
+    { url: 'http://192.168.1.5:8000/mcp' },
+    { url: 'http://notes:8000/mcp' },
+    {
+      url: 'http://notes:8000/mcp',
+      mooring: { auth: { kind: 'client-credentials', clientId: 'a', clientSecret: 'b' } },
+    },
+    { url: 'http://127.0.0.1:8000/mcp' },
+    { url: 'https://notes.example/mcp' },
+  );
+  if (!lan || !container || !keyed || !here || !far) throw new Error('a server is missing');
+  expect([find(lan), find(container)]).toEqual([undefined, undefined]);
+  expect(() => find(keyed)).toThrow('plain http is allowed on loopback only');
+  expect([find(here), find(far)]).toEqual([expect.anything(), expect.anything()]);
+});

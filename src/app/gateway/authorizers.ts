@@ -11,6 +11,7 @@ import {
   type PreRegisteredClient,
 } from '../../client/index.ts';
 import type { UpstreamAuth, UpstreamConfig } from '../../gateway/config/gateway-config.ts';
+import { plainReach } from '../auth/plain-http.ts';
 import { readFileOf } from '../settings/read-file-of.ts';
 
 export interface AuthorizerSettings {
@@ -29,6 +30,8 @@ export function upstreamAuthorizers({
   return (config) => {
     const { auth, entry, digest } = config;
     if (entry.url === undefined || auth.kind === 'none' || auth.kind === 'headers') return undefined;
+    // Most servers in a local network, and in containers, need no credentials; tokens would not be sent there.
+    if (auth.kind === 'oauth' && plainReach(entry.url) === 'local-network') return undefined;
     // With isolated callers, the sign-in of the operator is not used: callers would act as the operator.
     if (hasUsers && config.isolation !== 'shared' && auth.kind === 'oauth') {
       return withoutSignIn(create(entry.url, auth, createMemoryStore(), false));

@@ -2,6 +2,7 @@
 // to servers and out again.
 
 import type { UpstreamConfig } from '../../gateway/config/gateway-config.ts';
+import { plainReach } from '../auth/plain-http.ts';
 import { UsageError } from '../usage-error.ts';
 import { terminalOf } from './entries/ask-input.ts';
 import { Inputs } from './entries/inputs.ts';
@@ -77,6 +78,12 @@ export async function signIn(config: UpstreamConfig): Promise<void> {
   const { slug, auth, revision } = config;
   const url = urlOf(config);
   if (auth.kind !== 'oauth') throw new UsageError(`${slug} needs no sign-in: its "auth" is ${auth.kind}`);
+  const reach = plainReach(url);
+  if (reach !== undefined && reach !== 'loopback') {
+    throw new UsageError(
+      `You cannot sign in to ${slug}: the connection to ${new URL(url).host} is not encrypted, and tokens are not sent there. Use https`,
+    );
+  }
   const [{ connect }, { upstreamAuthorizers }] = await Promise.all([
     import('../../client/index.ts'),
     import('./authorizers.ts'),

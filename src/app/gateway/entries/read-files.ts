@@ -41,6 +41,7 @@ import {
   unsetVariable,
 } from './complete-server.ts';
 import type { Inputs } from './inputs.ts';
+import { noteOnPlainHttp } from './plain-http-note.ts';
 
 export interface ReadGatewayOptions {
   readonly authenticated?: boolean;
@@ -73,7 +74,8 @@ export async function readGatewayFiles(
       read.map(({ source }) => source),
       { authenticated },
     );
-    return { config, notes: [...read.flatMap((each) => each.notes), ...notes] };
+    const plain = config.servers.flatMap((server) => noteOnPlainHttp(server) ?? []);
+    return { config, notes: [...read.flatMap((each) => each.notes), ...notes, ...plain] };
   } catch (error) {
     if (!(error instanceof GatewayConfigError)) throw error;
     throw new UsageError(error.issues.map((issue) => describe(issue, read)).join('\n'));
