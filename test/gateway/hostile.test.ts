@@ -40,6 +40,15 @@ test('a list whose cursors repeat is rejected; other servers are listed', async 
   });
 });
 
+test('a list with more pages than the gateway reads is rejected, without advice about options that it does not have', async () => {
+  let page = 0;
+  const endless = () => ({ tools: [tool(`t${page}`)], nextCursor: String(++page) });
+  const gateway = gatewayWith(scripted({ 'tools/list': endless }));
+  const client = await clientOf(closers, gateway.server);
+  expect((await client.listTools()).map(({ name }) => name)).toEqual(['good__work']);
+  await expect.poll(() => gateway.status()[0]?.reason).toMatch(/it has more than 1000 pages$/);
+});
+
 test('a list that never comes delays no other list for long', async () => {
   const servers = [upstream('bad', { revision: '2025-06-18' }), upstream('good')];
   const gateway = createGateway(gatewayConfig(servers, { firstListMs: 50 }), {

@@ -9,7 +9,7 @@ import { WireError, wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
-import { needsLogin, reasonForCallers, UpstreamUnavailable } from '../upstreams/start-error.ts';
+import { messageOf, needsLogin, reasonForCallers, UpstreamUnavailable } from '../upstreams/start-error.ts';
 import { cleanErrorData, cleanMessage, cleanUrl } from './clean-texts.ts';
 import { describeInputRequest } from './input-request.ts';
 import { InputNotPossible, type Link, linksOf } from './phases.ts';
@@ -66,7 +66,7 @@ export function toWireError(error: unknown, { slug, entry }: UpstreamConfig, uri
     if (error.code === 'server-error') return passedOn(error, slug);
     const isInvalid = error.code === 'invalid-result' || error.code === 'invalid-message';
     const message = isInvalid
-      ? `Invalid response from ${slug}: ${error.message}`
+      ? `Invalid response from ${slug}: ${messageOf(error)}`
       : error.code === 'closed'
         ? stoppedText(slug)
         : `The server ${slug} failed: ${reasonForCallers(error, entry)}`;

@@ -47,7 +47,15 @@ export function isUnreachable(error: unknown): boolean {
 export function messageOf(error: unknown): string {
   // Its own message is for callers, and says less.
   if (error instanceof UpstreamUnavailable && error.cause !== undefined) return messageOf(error.cause);
-  return withoutUrlSecrets(error instanceof Error ? error.message : String(error));
+  const text = error instanceof Error ? error.message : String(error);
+  return withoutUrlSecrets(error instanceof ClientError ? withGatewayOptions(error.code, text) : text);
+}
+
+/** The advice of the client names its own options, which users of the gateway do not have. */
+function withGatewayOptions(code: ClientErrorCode, text: string): string {
+  if (code === 'message-too-large')
+    return text.replace('raise maxMessageBytes', 'raise "maxResultBytes" of the server');
+  return code === 'invalid-result' ? text.replace('; raise maxPages if that is expected', '') : text;
 }
 
 /** Where the message of an error would show callers a command, a path or an address. */
