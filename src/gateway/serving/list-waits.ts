@@ -5,10 +5,11 @@ import type { Context } from '../../engine/context.ts';
 import type { RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import { methods } from '../../protocol/methods.ts';
-import { splitExposedName } from '../names/index.ts';
+import { compileFilter, splitExposedName } from '../names/index.ts';
 import { toWireError } from '../relays/failures.ts';
 import type { CallerKeys } from '../upstreams/contract.ts';
 import { callerKeys, isolationKey, keepsApart } from '../upstreams/isolation.ts';
+import { cannotBeUsed } from '../upstreams/start-error.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import { RequestCaller } from './request-caller.ts';
 import type { ViewSource } from './view-source.ts';
@@ -77,7 +78,37 @@ export class ListWaits {
     this.#isKnown = unknown.length === 0 && !this.#hasPrivate;
     if (unknown.length === 0) return undefined;
     const needed = this.#neededFor(request, unknown);
-    return needed.length === 0 ? undefined : this.#wait(needed, request.ctx);
+    if (needed.length === 0) return undefined;
+    return this.#wait(needed, request.ctx).then(() => this.#rejectUnlisted(request));
+  }
+
+  /** A name of a server without lists may exist: why the server cannot be used is the better error. */
+  #rejectUnlisted({ method, name = '', ctx }: RequestInfo): void {
+    const kind = method === methods.callTool.name ? 'tools' : method === methods.getPrompt.name ? 'prompts' : undefined;
+    const named = this.#serverOf(name);
+    if (kind === undefined || named === undefined || named.config.disabled) return;
+    const catalog = this.#server.catalogOf(ctx);
+    const keys = callerKeys(ctx);
+    if (catalog[kind].has(name) || named.listsOf(keys) !== undefined) return;
+    // What a caller may not see looks like what does not exist.
+    const { view } = this.#source;
+    if (view !== undefined && !compileFilter(view[kind])(name)) return;
+    if (!compileFilter(named.config[kind])(splitExposedName(name)?.name ?? '')) return;
+    if (!catalog.allows(kind, name, ctx.principal)) return;
+    const unlisted = cannotBeUsed(named.slug, `it has not listed its ${kind} yet; try again later`);
+    throw toWireError(this.#failureOf(named, keys) ?? unlisted, named.config);
+  }
+
+  /** The server whose prefix a name has. */
+  #serverOf(name: string): Upstream | undefined {
+    return this.#source.isSingle ? undefined : this.#source.upstreams.get(splitExposedName(name)?.slug ?? '');
+  }
+
+  /** Why the lists of a server are not known to a caller. What a server responds to one caller does not concern others. */
+  #failureOf(upstream: Upstream, keys: CallerKeys): unknown {
+    return keepsApart(upstream.config)
+      ? (this.#waited.get(upstream)?.get(isolationKey(upstream.config, keys)) ?? upstream.startFailure)
+      : (upstream.startFailure ?? upstream.failure);
   }
 
   /** Waits for all lists that are not known yet; without a request, for those that all callers see. */
@@ -100,9 +131,9 @@ export class ListWaits {
       // A server before it, without prefix, may have the name for this caller.
       return unknown.filter(({ isPrivate, config }) => isPrivate && !config.prefix);
     }
-    const slug = splitExposedName(name)?.slug;
-    const named = this.#source.isSingle ? undefined : this.#source.upstreams.get(slug ?? '');
-    return named?.isPrivate === true ? unknown.filter((upstream) => upstream === named) : unknown;
+    const named = this.#serverOf(name);
+    // Others cannot have the name: without prefix, a name never looks like that of another server.
+    return named === undefined ? unknown : unknown.filter((each) => each === named);
   }
 
   /** Resolves when these lists are known, or have taken too long. Rejects if there is one server only and it failed. */
@@ -124,10 +155,8 @@ export class ListWaits {
     }
     const [only] = unknown;
     if (only === undefined || only.listsOf(keys) !== undefined || !this.#isOne) return;
-    // An empty list would look like a server without tools. What a server responds to one caller does not concern others.
-    const failure = keepsApart(only.config)
-      ? (this.#waited.get(only)?.get(isolationKey(only.config, keys)) ?? only.startFailure)
-      : (only.startFailure ?? only.failure);
+    // An empty list would look like a server without tools.
+    const failure = this.#failureOf(only, keys);
     if (failure !== undefined) throw toWireError(failure, only.config);
   }
 
