@@ -1,8 +1,9 @@
 // Copies the servers of a client to a file for the gateway, and replaces them in the client with the gateway.
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { ServerEntry } from '../../client/index.ts';
+import { errnoText } from '../../common/errno-text.ts';
 import { type ConfigNote, notesOn } from '../../gateway/config/decode-upstream.ts';
 import { headerKeys, valueIssues } from '../../gateway/config/entry-values.ts';
 import { filterOfClient, inheritedOfClient, timeoutOfClient } from '../../gateway/config/other-keys.ts';
@@ -191,11 +192,18 @@ export function gatewayFileText({ servers, inputs }: Pick<ImportedServers, 'serv
 
 /** Writes the file for the gateway; entries often contain secrets, so only this user can read it. */
 export function writeGatewayFile(file: string, text: string): void {
-  if (existsSync(file) && readFileSync(file, 'utf8') !== text) {
+  const isFile = existsSync(file) && statSync(file).isFile();
+  if (isFile && readFileSync(file, 'utf8') !== text) {
     throw new UsageError(`${file} already exists. Choose another file with --output, or remove it`);
   }
-  makeFolder(dirname(resolve(file)));
-  writeFileSync(file, text, { mode: 0o600 });
+  try {
+    makeFolder(dirname(resolve(file)));
+    writeFileSync(file, text, { mode: 0o600 });
+  } catch (error) {
+    const why = errnoText(error, 'folder');
+    if (why === undefined) throw error;
+    throw new UsageError(`${file} cannot be written: ${why}. Choose another file with --output`);
+  }
 }
 
 /**

@@ -239,3 +239,19 @@ test('servers are replaced where the file has them', async () => {
   ).toMatchObject({ code: 2, stderr: expect.stringContaining('has servers under mcpServers and servers') });
   expect(readFileSync(two, 'utf8')).toBe(before);
 });
+
+test('an output that cannot be written is an error that says why and what to do', async () => {
+  writeClient('.cursor/mcp.json', { mcpServers: { far: { url: 'https://far.example/mcp' } } });
+  const folder = home.file('a-folder');
+  mkdirSync(folder);
+  const failed = async (output: string) => run('import', '--from', 'cursor', '--output', output);
+  expect(await failed(folder)).toMatchObject({
+    code: 2,
+    stderr: `mooring: ${folder} cannot be written: it is a folder. Choose another file with --output\n`,
+  });
+  const file = join(writeClient('a-file', ''), 'servers.json');
+  expect(await failed(file)).toMatchObject({
+    code: 2,
+    stderr: `mooring: ${file} cannot be written: a part of its path is not a folder. Choose another file with --output\n`,
+  });
+});
