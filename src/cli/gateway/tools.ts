@@ -2,7 +2,7 @@
 
 import { settingsOfGateway } from '../../app/gateway/gateway-settings.ts';
 import { knownTools } from '../../app/gateway/known-tools.ts';
-import { findGateway } from '../../app/gateway/running.ts';
+import { findGateway, type ListedTool } from '../../app/gateway/running.ts';
 import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { command } from '../command.ts';
 import type { Output } from '../ui/output.ts';
@@ -35,7 +35,7 @@ export const run = command(
     const [server] = positionals;
     const view = values.view ?? '';
     const running = values.config === undefined ? await findGateway(values.pid) : undefined;
-    const known =
+    const known: KnownTools =
       running === undefined
         ? await stored(values.config ?? [], view, out)
         : { tools: await running.tools(view), servers: await running.status() };
@@ -46,6 +46,7 @@ export const run = command(
       return 0;
     }
     if (tools.length === 0) {
+      if (values.view === undefined) reportUnlisted(slug, known, out);
       out.info(
         server === undefined
           ? 'There are no tools.\n'
@@ -53,6 +54,7 @@ export const run = command(
       );
       return 0;
     }
+    if (values.view === undefined) reportUnlisted(slug, known, out);
     const { style, width } = out;
     type Row = (typeof tools)[number];
     const columns = [
@@ -64,6 +66,28 @@ export const run = command(
     return 0;
   },
 );
+
+interface KnownTools {
+  readonly tools: readonly ListedTool[];
+  /** `state`: of the servers of a running gateway. */
+  readonly servers: readonly (NamedServer & { readonly state?: string })[];
+}
+
+/** States in which a server may have more than the gateway knows of. */
+const unlistedStates = ['starting', 'degraded', 'needs-login', 'down'];
+
+/** Names servers that cannot be used: a list without their tools would look as if they had none. */
+function reportUnlisted(slug: string | undefined, { tools, servers }: KnownTools, out: Output): void {
+  const unlisted = servers.filter(
+    ({ slug: own, state = '' }) =>
+      (slug === undefined || slug === own) &&
+      unlistedStates.includes(state) &&
+      !tools.some(({ server }) => server === own),
+  );
+  if (unlisted.length === 0) return;
+  const names = unlisted.map(({ slug: own, state }) => `${own} (${state})`).join(', ');
+  out.info(`No tools are listed of these servers: ${names}. "mooring gateway status" shows why\n`);
+}
 
 async function stored(files: readonly string[], view: string, out: Output) {
   const { config, settings } = await settingsOfGateway({ files });

@@ -98,6 +98,7 @@ test('status, tools and restart ask the running gateway', async () => {
   expect(await run('status')).toMatchObject({ code: 1, stderr: expect.stringContaining('No gateway is running') });
   const { url, child } = await startHttp(home, ['--config', config]);
   const client = await connect(url);
+  await client.listTools();
   const { pid } = JSON.parse(textOf(await client.callTool('files__read', {})));
   expect((await runJson('status')).servers).toMatchObject([
     { name: 'files', slug: 'files', state: 'ready', restarts: 0, inFlight: 0, queued: 0, p50Ms: expect.any(Number) },
@@ -206,6 +207,23 @@ test('tools of a view: an unknown one is the same error with and without a runni
       stderr: expect.stringContaining('There is no view "onyl"; the configuration has only, default'),
     });
   }
+  child.kill();
+});
+
+test('tools names the servers that cannot be used, which is not the same as a server without tools', async () => {
+  const config = writeConfig(home, {
+    mcpServers: {
+      files: serverEntry(home, 'files', [{ name: 'read' }]),
+      gone: { command: 'no-such-program-of-this-test' },
+    },
+  });
+  const { child } = await startHttp(home, ['--config', config]);
+  const note = 'No tools are listed of these servers: gone (down). "mooring gateway status" shows why\n';
+  const all = await run('tools');
+  expect(all.stdout).toContain('files__read');
+  expect(all.stderr).toBe(note);
+  expect((await run('tools', 'files')).stderr).toBe('');
+  expect((await run('tools', 'gone')).stderr).toContain(note);
   child.kill();
 });
 
