@@ -23,7 +23,7 @@ import { isTraceValue } from '../../protocol/trace-context.ts';
 import type { InferOutput, SchemaInput } from '../../schema/index.ts';
 import { supports } from '../channels/client-support.ts';
 import type { AttachmentOptions, Context, InputRequestOptions, SessionClient, SessionView } from '../context.ts';
-import type { Call } from '../contract.ts';
+import type { Call, KeyedInputRequest } from '../contract.ts';
 import {
   elicit,
   elicitUrl,
@@ -34,6 +34,7 @@ import {
   sample,
   type TypedElicitResult,
 } from '../input-requests/input-request.ts';
+import { InputRequestError } from '../input-requests/input-request-error.ts';
 import { inputRequesterOf } from '../input-requests/load.ts';
 import { ExternalWork } from '../tasks/runs/external-work.ts';
 
@@ -204,11 +205,11 @@ export class CallContext implements Context {
     return this.#send({ ...options, key }, request) as Promise<InputResponses<{ key: A }>['key']>;
   }
 
-  async requestInputs<A extends InputRequests>(requests: A): Promise<InputResponses<A>> {
+  requestInputs<A extends InputRequests>(requests: A): Promise<InputResponses<A>> {
     const entries = Object.entries(requests);
-    const requester = await inputRequesterOf(this.#call, Object.values(requests));
-    const responses = await requester.send(entries);
-    return Object.fromEntries(entries.map(([key], i) => [key, responses[i]])) as InputResponses<A>;
+    const toResponses = (responses: readonly unknown[]): InputResponses<A> =>
+      Object.fromEntries(entries.map(([key], i) => [key, responses[i]])) as InputResponses<A>;
+    return this.#awaited(this.#sendAll(entries).then(toResponses));
   }
 
   async inputResponses<A extends InputRequests>(requests: A): Promise<InputResponses<A> | undefined> {
@@ -236,8 +237,39 @@ export class CallContext implements Context {
     return !settled && session?.polling === true && (outlet.closeEarly?.(retryMs) ?? false);
   }
 
-  async #send(options: InputRequestOptions | undefined, request: InputRequest): Promise<unknown> {
-    const requester = await inputRequesterOf(this.#call, [request]);
-    return (await requester.send([[options?.key, request]], options?.signal))[0];
+  #send(options: InputRequestOptions | undefined, request: InputRequest): Promise<unknown> {
+    return this.#awaited(this.#sendAll([[options?.key, request]], options?.signal).then((responses) => responses[0]));
+  }
+
+  async #sendAll(requests: readonly KeyedInputRequest[], signal?: AbortSignal): Promise<unknown[]> {
+    const call = this.#call;
+    const requester = await inputRequesterOf(
+      call,
+      requests.map(([, request]) => request),
+    );
+    if (this.#hasReturned()) throw new InputRequestError('no-return-path', 'The handler has returned');
+    return requester.send(requests, signal);
+  }
+
+  /**
+   * Without `await`, a handler returns before its input request has a response. The request then rejects and nobody handles
+   * that, which would end the process: a mistake in one tool must not do that, but its author must learn of it.
+   */
+  #awaited<T>(sent: Promise<T>): Promise<T> {
+    sent.catch(() => {
+      if (!this.#hasReturned()) return;
+      const { method, name, server } = this.#call;
+      server.logger?.warn(
+        `${method} ${name}: the handler returned before its input request had a response; ` +
+          'write "await" before ctx.elicit, or whatever sent it',
+      );
+    });
+    return sent;
+  }
+
+  /** Whether the call ended with what its handler returned. A task continues after its call. */
+  #hasReturned(): boolean {
+    const { settled, signal, task } = this.#call;
+    return settled && task?.id === undefined && !signal.aborted;
   }
 }
