@@ -247,6 +247,7 @@ describe('authentication', () => {
             challenge: 'Bearer error="insufficient_scope"',
             message: 'Forbidden: a wider scope is needed',
           };
+        if (token === 'Bearer nameless') return { user: 'ada' } as never;
         return token === 'Bearer good' ? { id: 'ada' } : undefined;
       },
       routes: [
@@ -292,6 +293,12 @@ describe('authentication', () => {
       500,
     );
     expect(reached).toBe(before);
+  });
+
+  test('an authenticator that returns a caller without an id lets no request in', async () => {
+    const before = reached;
+    const answer = await guarded.modern('tools/call', call, { headers: { Authorization: 'Bearer nameless' } });
+    expect([answer.status, reached]).toEqual([500, before]);
   });
 
   test('two Authorization headers are not a token', async () => {

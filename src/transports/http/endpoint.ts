@@ -8,6 +8,7 @@ import type { Principal, SessionControl, SessionHost } from '../../protocol/exch
 import type { Monitor } from '../../protocol/monitor.ts';
 import type { EventLog, Sealer } from '../../protocol/ports.ts';
 import { type AccessDenial, explainDenial, type HostOriginCheck } from './access.ts';
+import { authenticated } from './authentication.ts';
 import { EndpointState } from './endpoint-state.ts';
 import type { HeaderList, HttpExchange, HttpRequest, Route } from './exchange.ts';
 import {
@@ -282,11 +283,16 @@ export class Endpoint {
   #authenticate(request: HttpRequest, done: (admission: Admission) => void): void {
     const { authenticate } = this.options;
     if (authenticate === undefined) return done(admittedAnonymously);
-    const onAuthenticated = (result: Principal | Denied | undefined): void => {
-      if (result !== undefined && !('status' in result)) {
-        this.#authFailures.succeeded();
-        done({ ok: true, principal: result });
-      } else done(this.#deny(request, result ?? { status: 401 }));
+    const onAuthenticated = (returned: unknown): void => {
+      let result: Principal | Denied;
+      try {
+        result = authenticated(returned);
+      } catch (error) {
+        return failed(error);
+      }
+      if ('status' in result) return done(this.#deny(request, result));
+      this.#authFailures.succeeded();
+      done({ ok: true, principal: result });
     };
     const failed = (error: unknown): void => {
       if (error instanceof WireError && error.http !== undefined) {
