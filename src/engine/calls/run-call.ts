@@ -60,7 +60,13 @@ function finish(call: EngineCall, feature: Feature, result: unknown): void {
     return;
   }
   if (result === stillOpen) return call.channel.track(call);
-  const encoded = feature.encode(result, call);
+  let encoded: ReturnType<Feature['encode']>;
+  try {
+    encoded = feature.encode(result, call);
+  } catch (error) {
+    if (feature.recover === undefined) throw error;
+    return call.succeed(feature.encode(feature.recover(error as Error, call), call), 'failed');
+  }
   const text = typeof encoded === 'string' ? encoded : encoded.text;
   // A text of n characters has n to 3n bytes, so most need no counting.
   if (text.length * 3 > call.maxResultBytes && byteLength(text) > call.maxResultBytes)

@@ -13,6 +13,7 @@ import { HandlerReturn, InputRequired } from '../input-requests/input-required.t
 import { resumeFromState } from '../input-requests/load.ts';
 import { rerunWithInput } from '../input-requests/rerun.ts';
 import { throwIfSettled } from '../lazy-feature.ts';
+import { lostPart } from './not-json.ts';
 import { toFailureResult, toolFailure, toolOutcome } from './tool-outcome.ts';
 import { toToolResult } from './tool-result.ts';
 
@@ -131,7 +132,13 @@ function settle(call: Call, entry: ToolEntry, args: unknown, returned: unknown):
     );
   }
   const { textCopy } = entry.definition;
-  const result = toToolResult(returned, entry.output !== undefined, call.codec.rules.jsonIndent, textCopy);
+  let result: ToolResult;
+  try {
+    result = toToolResult(returned, entry.output !== undefined, call.codec.rules.jsonIndent, textCopy);
+  } catch (error) {
+    return toFailureResult(call, error);
+  }
+  warnOfLostParts(call, entry, result);
   if (entry.output === undefined || result.isError === true) return result;
   const check = (validation: Validation): ToolResult => {
     if (validation.ok) return result;
@@ -141,4 +148,16 @@ function settle(call: Call, entry: ToolEntry, args: unknown, returned: unknown):
   };
   const validation = entry.output.validator.validate(result.structuredContent);
   return validation instanceof Promise ? validation.then(check) : check(validation);
+}
+
+const warned = new WeakSet<ToolEntry>();
+
+/** JSON makes `{}` of a promise, a Map or an error, and nobody notices. Logged once for each tool. */
+function warnOfLostParts(call: Call, entry: ToolEntry, { content, structuredContent }: ToolResult): void {
+  if (structuredContent === undefined || content[0]?.type !== 'text' || !content[0].text.includes('{}')) return;
+  if (warned.has(entry)) return;
+  const lost = lostPart(structuredContent);
+  if (lost === undefined) return;
+  warned.add(entry);
+  call.server.logger?.warn(`tool ${entry.key} returned ${lost}`);
 }

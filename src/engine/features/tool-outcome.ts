@@ -54,5 +54,8 @@ export function toolFailure(call: Call, message: string, reason: ToolFailure): T
 function messageOf(error: unknown): string {
   if (error instanceof Error) return error.message === '' ? error.name : error.message;
   if (isObject(error) && typeof error['message'] === 'string') return error['message'];
-  return String(error);
+  if (typeof error === 'object' && error !== null) return 'The tool threw an object without a message';
+  return typeof error === 'string' && error !== ''
+    ? error
+    : `The tool threw ${typeof error === 'string' ? 'an empty string' : String(error)}`;
 }

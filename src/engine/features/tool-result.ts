@@ -3,6 +3,7 @@
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Content, ToolResult } from '../../protocol/model.ts';
 import type { ToolDefinition } from '../definitions.ts';
+import { lostValue, notJson } from './not-json.ts';
 import { shortCopy } from './short-copy.ts';
 
 type TextCopy = ToolDefinition['textCopy'];
@@ -50,6 +51,8 @@ export function toToolResult(
     if (Array.isArray(returned) && returned.length > 0 && isContentList(returned)) return { content: returned };
   }
   const value = returned === undefined ? null : returned;
+  const lost = lostValue(value);
+  if (lost !== undefined) throw lost;
   if (textCopy !== 'always') return { content: copyOf(value, indent, textCopy), structuredContent: value };
   return { content: [{ type: 'text', text: toJson(value, indent) }], structuredContent: value };
 }
@@ -64,7 +67,10 @@ function completed(result: ToolResult, indent: number, textCopy: TextCopy): Tool
 
 /** Where a revision has no structured content, its codec adds what is missing here. */
 function copyOf(value: unknown, indent: number, textCopy: TextCopy): Content[] {
-  if (textCopy === 'never') return isJson(value) ? [] : throwNoJson(value);
+  if (textCopy === 'never') {
+    if (!isJson(value)) throw notJson(value);
+    return [];
+  }
   if (textCopy === 'short') return [shortCopy(value, toJson(value, 0))];
   return [{ type: 'text', text: toJson(value, indent) }];
 }
@@ -74,10 +80,12 @@ function isJson(value: unknown): boolean {
 }
 
 function toJson(value: unknown, indent: number): string {
-  const text = JSON.stringify(value, undefined, indent);
-  return text === undefined ? throwNoJson(value) : text;
-}
-
-function throwNoJson(value: unknown): never {
-  throw new TypeError(`The tool returned a ${typeof value}, which JSON cannot represent`);
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value, undefined, indent);
+  } catch (cause) {
+    throw notJson(value, cause);
+  }
+  if (text === undefined) throw notJson(value);
+  return text;
 }
