@@ -37,6 +37,7 @@ import {
 import { InputRequestError } from '../input-requests/input-request-error.ts';
 import { inputRequesterOf } from '../input-requests/load.ts';
 import { ExternalWork } from '../tasks/runs/external-work.ts';
+import { requireAbility, requireLogLevel, requireProgress, requireStep } from './context-arguments.ts';
 
 const done: Promise<void> = Promise.resolve();
 
@@ -123,6 +124,7 @@ export class CallContext implements Context {
   }
 
   progress(progress: number, total?: number, message?: string): Promise<void> {
+    requireProgress(progress, total, message);
     const call = this.#call;
     if (call.task !== undefined) {
       call.task.progress(progress, total, message);
@@ -138,6 +140,7 @@ export class CallContext implements Context {
   }
 
   log(level: LogLevel, data: unknown, logger?: string): void {
+    requireLogLevel(level);
     const call = this.#call;
     const threshold = call.logLevel;
     const wanted =
@@ -169,6 +172,7 @@ export class CallContext implements Context {
   }
 
   can(ability: Ability | 'ui'): boolean {
+    requireAbility(ability);
     const call = this.#call;
     if (ability === 'elicitation.form' && call.task?.modelAnswers === true) return true;
     if (!supports(call, ability)) return false;
@@ -220,6 +224,7 @@ export class CallContext implements Context {
   }
 
   async step<T>(key: string, run: () => T | Promise<T>, options: { readonly once?: boolean } = {}): Promise<T> {
+    requireStep(key, run);
     return (await (await inputRequesterOf(this.#call)).step(key, run, options.once ?? false)) as T;
   }
 

@@ -26,8 +26,8 @@ export const complete: Feature<Completion> = {
     if (completer === undefined) return nothing;
     const suggested = completer(argument.value, context?.arguments ?? {}, call.ctx);
     return isThenable(suggested)
-      ? Promise.resolve(suggested).then((each) => toCompletion(each as Suggested))
-      : toCompletion(suggested as Suggested);
+      ? Promise.resolve(suggested).then((each) => toCompletion(each as Suggested, argument.name))
+      : toCompletion(suggested as Suggested, argument.name);
   },
   encode: (completion, { codec }) => codec.completion(completion),
 };
@@ -55,9 +55,12 @@ function find(call: Call, ref: CompletionRef, argument: string): Completer | und
   return completers !== undefined && Object.hasOwn(completers, argument) ? completers[argument] : undefined;
 }
 
-function toCompletion(suggested: Suggested): Completion {
+function toCompletion(suggested: Suggested, argument: string): Completion {
   const completion: Completion = Array.isArray(suggested) ? { values: suggested } : (suggested as Completion);
-  const { values } = completion;
+  const values: Completion['values'] | undefined = completion?.values;
+  if (!Array.isArray(values) || !values.every((each) => typeof each === 'string')) {
+    throw new TypeError(`complete of ${JSON.stringify(argument)} must return a list of strings, or { values, total }`);
+  }
   // With more than these, the number of all is not known.
   const total = completion.total ?? (completion.hasMore === true ? undefined : values.length);
   return {

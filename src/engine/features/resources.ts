@@ -25,19 +25,30 @@ export const listResources: Feature<string> = {
 /** What the templates list; undefined if none of them does. */
 function templateResources(call: Call): Promise<ListItem<'resources'>[]> | undefined {
   const { catalog, peer } = call;
-  const lists = [...visibleTemplates(call)].flatMap(({ definition }) =>
-    definition.list === undefined ? [] : [definition.list(peer.principal)],
+  const lists = [...visibleTemplates(call)].flatMap(({ key, definition }) =>
+    definition.list === undefined ? [] : [checkedList(key, definition.list(peer.principal))],
   );
   if (lists.length === 0) return undefined;
   return Promise.all(lists).then((listed) => {
     // A resource of a template that is also registered by itself is listed once, as registered.
     const rows = new Map<string, ListItem<'resources'>>();
-    for (const item of listed.flat() as Resource[]) {
+    for (const item of listed.flat()) {
       if (catalog.resources.has(item.uri) || !catalog.allows('resources', item.uri, peer.principal)) continue;
       rows.set(item.uri, { key: item.uri, item });
     }
     return [...rows.values()];
   });
+}
+
+async function checkedList(template: string, listed: unknown): Promise<readonly Resource[]> {
+  const items = await listed;
+  const where = `Resource template ${template}, list`;
+  if (!Array.isArray(items)) throw new TypeError(`${where}: must return a list of { uri, name }`);
+  const wrong = items.findIndex(
+    (each) => !isObject(each) || typeof each['uri'] !== 'string' || typeof each['name'] !== 'string',
+  );
+  if (wrong === -1) return items;
+  throw new TypeError(`${where}: item ${wrong} needs a "uri" and a "name": { uri: "note://1", name: "First note" }`);
 }
 
 /** The resources that a caller may see: those that are registered, listed or not, and those that templates list. */
@@ -123,7 +134,10 @@ function toReadResult(uri: string, mimeType: string | undefined, value: ReadRetu
     : { contents: Array.isArray(value) ? (value as ResourceContents[]) : [value as ResourceContents] };
   if (result.contents.length === 0) throw wireErrors.resourceNotFound(uri);
   if (!result.contents.every((each) => isObject(each) && typeof (each.text ?? each.blob) === 'string')) {
-    throw new TypeError(`Resource ${uri}: each of its contents needs "text", or base64 in "blob"`);
+    throw new TypeError(
+      `Resource ${uri}: each of its contents needs "text", or base64 in "blob". Return a string, bytes, ` +
+        'JSON.stringify(value), or { contents: [{ uri, text }] }',
+    );
   }
   return { ...result, contents: result.contents.map((each) => ({ ...type, ...each, uri: each.uri ?? uri })) };
 }

@@ -1,5 +1,6 @@
 // Input requests of a handler, as plain values. push.ts and retry.ts send them.
 
+import { isObject } from '../../protocol/json-rpc.ts';
 import type { ElicitResult, Root, SamplingParams, SamplingResult } from '../../protocol/model.ts';
 import { samplingProblem } from '../../protocol/sampling.ts';
 import { type CompiledSchema, compileSchema, type InferOutput, type SchemaInput } from '../../schema/index.ts';
@@ -91,6 +92,12 @@ export function elicit(message: string, schema: SchemaInput, options?: Optional)
 export function elicitUrl(message: string, url: string): UrlInputRequest;
 export function elicitUrl(message: string, url: string, options: Optional): UrlInputRequest & Optional;
 export function elicitUrl(message: string, url: string, options?: Optional): UrlInputRequest {
+  if (!URL.canParse(url)) {
+    const given = typeof url === 'string' ? JSON.stringify(url) : `of type ${typeof url}`;
+    throw new TypeError(
+      `elicitUrl needs a message and an absolute URL: elicitUrl("Sign in", "https://example.com"); the URL is ${given}`,
+    );
+  }
   return { kind: 'elicitUrl', message, url: new URL(url).href, ...options };
 }
 
@@ -98,9 +105,28 @@ export function elicitUrl(message: string, url: string, options?: Optional): Url
 export function sample(params: SamplingParams): SamplingInputRequest;
 export function sample(params: SamplingParams, options: Optional): SamplingInputRequest & Optional;
 export function sample(params: SamplingParams, options?: Optional): SamplingInputRequest {
+  requireSampling(params);
   const problem = samplingProblem(params.messages);
   if (problem !== undefined) throw new TypeError(`Sampling: ${problem}`);
   return { kind: 'sample', params, ...options };
+}
+
+function requireSampling(params: SamplingParams | undefined): void {
+  const messages: unknown = params?.messages;
+  const example = 'sample({ messages: [{ role: "user", content: text("…") }], maxTokens: 100 })';
+  if (!Array.isArray(messages)) throw new TypeError(`sample needs a list of messages: ${example}`);
+  const wrong = messages.findIndex((each) => !isSamplingMessage(each));
+  if (wrong !== -1) {
+    throw new TypeError(
+      `sample, messages[${wrong}]: needs the role "user" or "assistant", and a content such as text("…"): ${example}`,
+    );
+  }
+  if (typeof params?.maxTokens !== 'number') throw new TypeError(`sample needs maxTokens, a number: ${example}`);
+}
+
+function isSamplingMessage(message: unknown): boolean {
+  if (!isObject(message) || (message['role'] !== 'user' && message['role'] !== 'assistant')) return false;
+  return typeof message['content'] === 'object' && message['content'] !== null;
 }
 
 /** The folders the client works in. */

@@ -59,9 +59,9 @@ export class PushInputRequester implements InputRequester {
     return completeResponses(this.#call, requests, recorded);
   }
 
-  /** Runs the step, unless an earlier run has recorded its result. */
+  /** Runs the step, unless this run or an earlier one has recorded its result: a key names one step on every revision. */
   async step(key: string, run: () => unknown): Promise<unknown> {
-    if (this.#earlier.steps.has(key)) return this.#earlier.steps.get(key);
+    for (const { steps } of [this.#earlier, this.#current]) if (steps.has(key)) return steps.get(key);
     const value = await run();
     this.#current.steps.set(key, value);
     return value;
