@@ -5,6 +5,11 @@ import { isDenied } from './contract.ts';
 
 /** Accepts what one of these accepts, in order. If all of them deny, the closest denial is returned. */
 export function anyOf(...ways: readonly Authenticate[]): Authenticate {
+  const wrong = ways.findIndex((way) => typeof way !== 'function');
+  if (ways.length === 0 || wrong !== -1) {
+    const given = ways.length === 0 ? '' : `; argument ${wrong + 1} is of type ${typeof ways[wrong]}`;
+    throw new TypeError(`anyOf needs functions that identify the caller: anyOf(tokens, oauth.authenticate)${given}`);
+  }
   return async (request) => {
     let best: Denied | undefined;
     for (const way of ways) {

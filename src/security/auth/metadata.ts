@@ -22,6 +22,12 @@ const wellKnown = '/.well-known/oauth-protected-resource';
 
 /** The address of a resource in canonical form: no fragment, lower-case host, no meaningless slash. */
 export function canonicalResource(resource: string): string {
+  if (!URL.canParse(resource)) {
+    const given = typeof resource === 'string' ? JSON.stringify(resource) : `of type ${typeof resource}`;
+    throw new TypeError(
+      `resource: must be the URL that clients use for this server, such as "https://mcp.example.com/mcp"; it is ${given}`,
+    );
+  }
   const url = new URL(resource);
   if (url.hash !== '' || url.username !== '' || url.password !== '') {
     throw new TypeError(`The address of a resource must not have a fragment or credentials: ${resource}`);

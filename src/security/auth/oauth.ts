@@ -1,7 +1,9 @@
 // The OAuth resource server: accepts tokens that one of our issuers issued for this server and that are still valid.
 // What a principal may do with which scopes is decided elsewhere (scopes.ts, policy/).
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import type { Logger } from '../../common/logger.ts';
+import { requireList, requireTexts } from '../rule-checks.ts';
 import {
   type ChallengeParts,
   challengeOf,
@@ -22,6 +24,22 @@ import {
   type ProtectedResourceMetadata,
 } from './metadata.ts';
 import { TokenCache } from './token-cache.ts';
+
+const oauthOptions: Record<keyof OAuthOptions, true> = {
+  resource: true,
+  path: true,
+  issuers: true,
+  audience: true,
+  algorithms: true,
+  clockToleranceMs: true,
+  requiredScopes: true,
+  scopesSupported: true,
+  scopeHierarchy: true,
+  cacheMs: true,
+  resourceName: true,
+  documentation: true,
+  logger: true,
+};
 
 /** Which tokens are accepted, and for what. */
 export interface OAuthOptions {
@@ -99,7 +117,17 @@ const signatures = [
  * await serveHttp(server, { authenticate: oauth.authenticate, routes: oauth.routes });
  */
 export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthenticator {
+  assertKnownOptions('createOAuthAuthenticator', options, oauthOptions);
   const resource = canonicalResource(options.resource);
+  requireList(
+    'createOAuthAuthenticator',
+    options.issuers,
+    'issuers',
+    "{ resource, issuers: ['https://id.example.com'] }",
+  );
+  for (const name of ['requiredScopes', 'scopesSupported', 'algorithms'] as const) {
+    requireTexts(`${name} of createOAuthAuthenticator`, options[name]);
+  }
   const issuers = options.issuers.map(
     (each) => new Issuer(typeof each === 'string' ? { issuer: each } : each, options.logger),
   );

@@ -7,6 +7,7 @@ import { checkMiddleware } from '../../engine/calls/middleware.ts';
 import type { ChangeFilter, Middleware, RequestInfo } from '../../engine/ports.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { methods } from '../../protocol/methods.ts';
+import { requireRules, requireTexts } from '../rule-checks.ts';
 import { variantsOf } from '../uri-variants.ts';
 import { challengeOf } from './bearer.ts';
 import { hasScopes } from './claims.ts';
@@ -22,6 +23,8 @@ export interface ScopeRule {
   /** The scopes that a caller must have, all of them. */
   readonly scopes: readonly string[];
 }
+
+const ruleOptions: Record<keyof ScopeRule, true> = { tools: true, resources: true, prompts: true, scopes: true };
 
 /** How callers without the scopes are answered. */
 export interface ScopeOptions {
@@ -59,6 +62,12 @@ export function compileScopes(rules: readonly ScopeRule[]): ScopesOf {
 
 /** Requires scopes by operation. Callers that lack the scopes to read a resource are not notified of its changes either. */
 export function requireScopes(rules: readonly ScopeRule[], options: ScopeOptions = {}): Middleware {
+  requireRules('requireScopes', rules, ruleOptions, 'requireScopes([{ tools: ["delete_*"], scopes: ["admin"] }])');
+  for (const rule of rules) {
+    if (rule.scopes === undefined)
+      throw new TypeError('A rule of requireScopes needs scopes: { tools, scopes: ["admin"] }');
+    for (const [name, value] of Object.entries(rule)) requireTexts(`${name} of a rule of requireScopes`, value);
+  }
   const scopesOf = compileScopes(rules);
   const { challenge = plainChallenge } = options;
   const require = (scopes: readonly string[], { peer }: RequestInfo): void => {

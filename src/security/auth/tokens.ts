@@ -4,7 +4,9 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { reasonText } from '../../common/errno-text.ts';
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { parseJson } from '../../common/parse-json.ts';
+import { requireList, requireTexts } from '../rule-checks.ts';
 import { insufficientScope, invalidToken, missingToken, readBearer } from './bearer.ts';
 import { hasScopes, type ScopeHierarchy, withImplied } from './claims.ts';
 import type { Authenticate, Principal } from './contract.ts';
@@ -30,6 +32,8 @@ export interface TokenOptions {
   /** Scopes that include others. Default: none do. */
   readonly scopeHierarchy?: ScopeHierarchy;
 }
+
+const tokenOptions: Record<keyof TokenOptions, true> = { tokens: true, requiredScopes: true, scopeHierarchy: true };
 
 /** Marks our tokens, for people and for scanners that look for leaked ones. */
 const prefix = 'mrg_';
@@ -72,6 +76,10 @@ export const tokenHashOf = (principal: Principal): string | undefined => hashes.
 
 /** Accepts the given tokens. */
 export function createTokenAuthenticator(options: TokenOptions): Authenticate {
+  assertKnownOptions('createTokenAuthenticator', options, tokenOptions);
+  requireList('createTokenAuthenticator', options.tokens, 'tokens', "{ tokens: readTokenFile('tokens.json') }");
+  requireTexts('requiredScopes of createTokenAuthenticator', options.requiredScopes);
+  for (const [index, entry] of options.tokens.entries()) requireEntry(index, entry);
   const required = options.requiredScopes ?? [];
   const entries = options.tokens.map((entry) => ({
     hash: bytesOf(entry),
@@ -93,6 +101,14 @@ export function createTokenAuthenticator(options: TokenOptions): Authenticate {
     if (found.expiresAtMs <= Date.now()) return invalidToken('the token has expired');
     return hasScopes(found.principal, required) ? found.principal : insufficientScope(required);
   };
+}
+
+function requireEntry(index: number, entry: unknown): void {
+  if (typeof entry === 'object' && entry !== null && 'id' in entry && typeof entry.id === 'string' && entry.id !== '')
+    return;
+  throw new TypeError(
+    `tokens[${index}] needs an id, a non-empty string, and a hash: { id: "alice", hash: hashToken(token) }`,
+  );
 }
 
 function principalOf({ id, scopes = [], expires }: TokenEntry, hierarchy: ScopeHierarchy): Principal {

@@ -3,6 +3,7 @@
 
 import { checkMiddleware } from '../../engine/calls/middleware.ts';
 import type { Middleware } from '../../engine/ports.ts';
+import { requireRules } from '../rule-checks.ts';
 import { compileTarget, type LimitTarget } from './scope.ts';
 
 /** How long requests may take and how large their results may be. */
@@ -13,11 +14,19 @@ export interface CallLimit extends Omit<LimitTarget, 'per'> {
   readonly maxResultBytes?: number;
 }
 
+const limitOptions: Record<keyof CallLimit, true> = {
+  tools: true,
+  methods: true,
+  timeoutMs: true,
+  maxResultBytes: true,
+};
+
 /** Requests that stay open until one side ends them. */
 const longLived = 'subscriptions/listen';
 
 /** Limits time and result size. */
 export function limitCalls(limits: readonly CallLimit[]): Middleware {
+  requireRules('limitCalls', limits, limitOptions, 'limitCalls([{ tools: ["render"], timeoutMs: 10_000 }])');
   const compiled = limits.map((limit) => ({ ...limit, covers: compileTarget(limit) }));
   return checkMiddleware((request) => {
     if (request.method === longLived) return;

@@ -1,10 +1,11 @@
 // How many requests run at the same time, and how many may wait. A slot is released when the handler is done. A handler
 // that continues after its call has ended keeps the slot a little longer, so that cancelling does not bypass the limit.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { isThenable } from '../../engine/calls/run-call.ts';
 import type { Middleware, RequestInfo } from '../../engine/ports.ts';
 import { wireErrors } from '../../protocol/errors.ts';
-import { compileKey, compileTarget, type IsKnownTool, type LimitTarget } from './scope.ts';
+import { compileKey, compileTarget, type IsKnownTool, type LimitTarget, targetOptions } from './scope.ts';
 
 /** How many requests may run at the same time, and how many may wait. */
 export interface ConcurrencyRule extends LimitTarget {
@@ -13,6 +14,8 @@ export interface ConcurrencyRule extends LimitTarget {
   /** How many may wait; further requests are rejected. Default 0. */
   readonly queue?: number;
 }
+
+const ruleOptions: Record<keyof ConcurrencyRule, true> = { ...targetOptions, max: true, queue: true };
 
 /** How requests are counted. */
 export interface ConcurrencyOptions {
@@ -30,6 +33,7 @@ const longLived = 'subscriptions/listen';
 
 /** Limits how many requests run at the same time. Waiting in the queue counts as time of the call. */
 export function limitConcurrency(rule: ConcurrencyRule, options: ConcurrencyOptions = {}): Middleware {
+  assertKnownOptions('limitConcurrency', rule, ruleOptions);
   const { max, queue = 0 } = rule;
   const { isKnown = () => true, releaseDelayMs = 10_000 } = options;
   if (!(max >= 1 && queue >= 0)) throw new RangeError('A concurrency limit needs a max of at least 1');

@@ -4,8 +4,9 @@
 import { checkMiddleware } from '../../engine/calls/middleware.ts';
 import type { Middleware, RequestInfo } from '../../engine/ports.ts';
 import { wireErrors } from '../../protocol/errors.ts';
+import { requireRules } from '../rule-checks.ts';
 import { type Bucket, type BucketStore, type Buckets, createMemoryBuckets } from './bucket.ts';
-import { compileKey, compileTarget, type IsKnownTool, isExempt, type LimitTarget } from './scope.ts';
+import { compileKey, compileTarget, type IsKnownTool, isExempt, type LimitTarget, targetOptions } from './scope.ts';
 
 /** How many requests are allowed in which time. */
 export interface RateRule extends LimitTarget {
@@ -21,6 +22,15 @@ export interface RateRule extends LimitTarget {
    */
   readonly exact?: boolean;
 }
+
+const ruleOptions: Record<keyof RateRule, true> = {
+  ...targetOptions,
+  requests: true,
+  windowMs: true,
+  burst: true,
+  exact: true,
+};
+const example = "rateLimit([{ per: 'principal', requests: 100, windowMs: 60_000 }])";
 
 /** How requests are counted. */
 export interface RateLimitOptions {
@@ -44,6 +54,7 @@ type Describe = (request: RequestInfo) => readonly Bucket[];
  * server.around(rateLimit([{ per: 'principal', requests: 100, windowMs: 60_000, burst: 20 }]));
  */
 export function rateLimit(rules: readonly RateRule[], options: RateLimitOptions = {}): Middleware {
+  requireRules('rateLimit', rules, ruleOptions, example);
   const { store = createMemoryBuckets(), isKnown = () => true, now } = options;
   const bucketsOf = compileRules(rules, store, isKnown);
   const rejectIfLimited = (waitMs: number): void => {

@@ -4,6 +4,7 @@
 import { compileGlobs, type Glob } from '../../common/glob.ts';
 import type { RequestInfo } from '../../engine/ports.ts';
 import { callerKey } from '../../protocol/callers/caller-budget.ts';
+import { requireTexts } from '../rule-checks.ts';
 
 /**
  * What a limit counts separately: each caller (the principal, or the address where there is none), each tool, or each server
@@ -29,9 +30,14 @@ export interface LimitTarget {
 export const isExempt = ({ method }: RequestInfo): boolean =>
   method === 'initialize' || method === 'ping' || method === 'server/discover';
 
+/** The names of the options of a target, for checks. */
+export const targetOptions: Record<keyof LimitTarget, true> = { per: true, tools: true, methods: true };
+
 /** Returns a function that says whether a target covers a request. */
 export function compileTarget(target: Omit<LimitTarget, 'per'>): (request: RequestInfo) => boolean {
   const { tools, methods } = target;
+  requireTexts('tools of a limit', tools);
+  requireTexts('methods of a limit', methods);
   if (tools === undefined && methods === undefined) return (request) => !isExempt(request);
   const named: Glob | undefined = tools && compileGlobs(tools);
   const listed = new Set(methods);
@@ -48,6 +54,11 @@ export function compileKey(
   isKnown: IsKnownTool,
 ): (request: RequestInfo) => string {
   const scopes = typeof per === 'string' ? [per] : per;
+  for (const scope of Array.isArray(scopes) ? scopes : [scopes]) {
+    if (scope === 'global' || Object.hasOwn(keyParts, scope ?? '')) continue;
+    const known = [...Object.keys(keyParts), 'global'].join(', ');
+    throw new TypeError(`per of a limit: must be one of ${known}, not ${JSON.stringify(scope)}`);
+  }
   const parts = [...new Set(scopes.filter((scope) => scope !== 'global').map((scope) => keyParts[scope]))];
   const [only] = parts;
   if (only === undefined) return () => '';

@@ -68,6 +68,7 @@ export interface PolicyGuard extends Pack<Server> {
  * await server.use(enforcePolicy(await loadPolicy('policy.yaml')));
  */
 export function enforcePolicy(policy: CompiledPolicy, options: ApplyOptions = {}): PolicyGuard {
+  requireCompiled(policy);
   let first = policy;
   let applied: AppliedPolicy | undefined;
   return {
@@ -83,6 +84,11 @@ export function enforcePolicy(policy: CompiledPolicy, options: ApplyOptions = {}
     },
     close: () => applied?.close(),
   };
+}
+
+function requireCompiled(policy: unknown): void {
+  if (typeof policy === 'object' && policy !== null && 'access' in policy && 'scopesOf' in policy) return;
+  throw new TypeError("enforcePolicy needs a policy that is loaded: enforcePolicy(await loadPolicy('policy.yaml'))");
 }
 
 interface Guards {
