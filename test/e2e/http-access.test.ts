@@ -401,6 +401,12 @@ describe('options that are invalid', () => {
     ],
     [{ authenticate: true } as unknown as HttpOptions, 'authenticate: must be a function that identifies the caller'],
     [{ path: 'mcp' }, 'path: must begin with a slash, such as "/mcp"; it is "mcp"'],
+    [{ sessions: 'stateless' as never }, 'sessions: must be one of required, optional, off, not "stateless"'],
+    [{ sessions: false as never }, 'sessions: must be one of required, optional, off, not false'],
+    [{ port: Number.NaN }, 'port: must be a number from 0 to 65535, not NaN; 0 picks a free port'],
+    [{ port: 80_000 }, 'port: must be a number from 0 to 65535, not 80000'],
+    [{ port: 'http' as never }, 'port: must be a number from 0 to 65535, not "http"'],
+    [{ tls: { cert: 'cert.pem', key: 'key.pem' } }, 'tls.cert: must be the contents of a PEM file, which contain'],
     [{ metricsPath: '/mcp' }, 'Two routes share the path /mcp'],
   ] satisfies [HttpOptions, string][])(
     '%j is rejected with its name, and no port stays open',
@@ -411,6 +417,22 @@ describe('options that are invalid', () => {
       await expect.poll(openServers).toBe(before);
     },
   );
+
+  test('a port that is in use, and an address of another machine, are rejected with what to do', async () => {
+    const { http } = await start();
+    const server = createServer({ name: 'invalid', version: '1.0.0' });
+    await expect(serveHttp(server, { port: http.port })).rejects.toMatchObject({
+      code: 'EADDRINUSE',
+      message:
+        `Port ${http.port} on 127.0.0.1 is already in use. Choose another with "port" (0 picks a free one), ` +
+        'or stop the process that uses it',
+    });
+    const elsewhere = { port: 0, host: '192.0.2.1', allowUnauthenticated: true };
+    await expect(serveHttp(server, elsewhere)).rejects.toMatchObject({
+      code: 'EADDRNOTAVAIL',
+      message: '192.0.2.1 is not an address of this machine. Choose another "host", such as 127.0.0.1',
+    });
+  });
 
   test('what is not a server, or not an object of options, is rejected with the name of the function', async () => {
     const server = createServer({ name: 'invalid', version: '1.0.0' });

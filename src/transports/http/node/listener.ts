@@ -13,10 +13,30 @@ export interface Listener {
 
 /** A port of this process. */
 export const ownPort: Listener = {
-  open: (server, port, host) => listen(server, { port, host }),
+  open: (server, port, host) =>
+    listen(server, { port, host }).catch((cause: NodeJS.ErrnoException) => {
+      const { code } = cause;
+      const explanation = explainListenError(code, port, host);
+      throw explanation === undefined ? cause : Object.assign(new Error(explanation, { cause }), { code });
+    }),
   // Not `close` of node:http, which also ends idle connections: a request may be on its way on one of them.
   stop: (server) => void NetServer.prototype.close.call(server),
 };
+
+/** What is wrong, and what to do; undefined for what is not known. */
+function explainListenError(code: string | undefined, port: number, host: string): string | undefined {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} on ${host} is already in use. Choose another with "port" (0 picks a free one), or stop the process that uses it`;
+    case 'EACCES':
+      return `You are not allowed to listen on port ${port}. Choose a "port" of 1024 or above`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `${host} is not an address of this machine. Choose another "host", such as 127.0.0.1`;
+    default:
+      return undefined;
+  }
+}
 
 /** `reusePort`: other processes may listen on the port too (Node.js 22.12 or later; earlier versions ignore it). */
 export interface PortOptions extends ListenOptions {
