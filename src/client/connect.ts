@@ -12,7 +12,7 @@ import { Client, type ClientParts } from './client.ts';
 import { ClientConnection } from './connection.ts';
 import { type EraCache, sharedEraCache } from './era-cache.ts';
 import { ClientError, clientErrors } from './errors.ts';
-import { InputResponder } from './input-requests.ts';
+import { assertHandlers, InputResponder } from './input-requests.ts';
 import { assertConnectOptions } from './known-options.ts';
 import { hurriedGraceMs, Negotiation } from './negotiation.ts';
 import { type ClientLimits, type ConnectOptions, resolveClientLimits } from './options.ts';
@@ -30,6 +30,7 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
   assertConnectOptions(options);
   const limits = resolveClientLimits(options);
   const destination = toDestination(target, options, limits);
+  assertHandlers(options.handlers ?? {});
   const inputs = new InputResponder(options.handlers ?? {}, options.capabilities);
   const logger = options.logger ?? silentLogger;
   const revisions = chooseRevisions(options, inputs);

@@ -1,6 +1,7 @@
 // The client's side of input requests: forms, URLs to visit, sampling, roots. Handlers are given once
 // and handle input requests that arrive as requests and those inside a result.
 
+import { assertKnownOptions } from '../common/known-options.ts';
 import { type Ability, declares } from '../protocol/abilities.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import { methods } from '../protocol/methods.ts';
@@ -238,7 +239,32 @@ function declare({ elicit, elicitUrl, sample, roots }: InputHandlers, further: C
 }
 
 function checkRoots(roots: readonly Root[]): void {
-  const wrong = roots.find(({ uri }) => !uri.startsWith('file://'));
-  if (wrong !== undefined)
-    throw clientErrors.configuration(`A root must be a file:// URI, not ${JSON.stringify(wrong.uri)}`);
+  const example = '[{ uri: "file:///home/ada/project" }]';
+  if (!Array.isArray(roots)) throw clientErrors.configuration(`Roots must be a list: ${example}`);
+  for (const root of roots as readonly Partial<Root>[]) {
+    const uri: unknown = root?.uri;
+    if (typeof uri !== 'string')
+      throw clientErrors.configuration(`A root must be an object with a uri, not ${JSON.stringify(root)}: ${example}`);
+    if (!uri.startsWith('file://'))
+      throw clientErrors.configuration(`A root must be a file:// URI, not ${JSON.stringify(uri)}`);
+  }
+}
+
+const known: Record<keyof InputHandlers, true> = {
+  elicit: true,
+  elicitUrl: true,
+  sample: true,
+  roots: true,
+  undeclared: true,
+  callsOf: true,
+};
+
+/** Throws for a handler that does not exist or is no function: its requests would be declined without a word. */
+export function assertHandlers(handlers: InputHandlers): void {
+  assertKnownOptions('handlers of connect', handlers, known);
+  for (const [name, handler] of Object.entries(handlers)) {
+    if (handler === undefined || typeof handler === 'function') continue;
+    if (name === 'roots') checkRoots(handler as readonly Root[]);
+    else throw new TypeError(`handlers.${name} of connect: must be a function, not of type ${typeof handler}`);
+  }
 }

@@ -46,4 +46,18 @@ const known: Record<keyof ConnectOptions, true> = {
 };
 
 /** Throws for an option that does not exist: without it, credentials would not be sent, or a limit would not apply. */
-export const assertConnectOptions = (options: ConnectOptions): void => assertKnownOptions('connect', options, known);
+export const assertConnectOptions = (options: ConnectOptions): void => {
+  assertKnownOptions('connect', options, known);
+  const authorizer: unknown = options.authorizer;
+  if (authorizer === undefined) return;
+  const isAuthorizer =
+    typeof authorizer === 'object' &&
+    authorizer !== null &&
+    'headers' in authorizer &&
+    typeof authorizer.headers === 'function';
+  if (isAuthorizer) return;
+  throw new TypeError(
+    'authorizer of connect: must be made by createAuthorizer or createStaticAuthorizer. ' +
+      'For a fixed token, connect(url, { headers: { Authorization: "Bearer …" } }) works too',
+  );
+};

@@ -11,6 +11,7 @@ import { clean } from '../untrusted-text.ts';
 import { sendAuthorized } from './authorized.ts';
 import { createWire, type HttpReply, type HttpWire, type OutgoingHttpRequest } from './http-wire.ts';
 import { decodeLongBody, LongBodies, type LongBody, shortBody } from './long-bodies.ts';
+import { isNoTls, noTls } from './no-tls.ts';
 import type { TransportListener } from './transport.ts';
 
 /** Messages without a response that are being posted, beyond which those that are droppable are left out. */
@@ -154,6 +155,7 @@ export class HttpClient {
     const inner = cause instanceof Error ? cause : undefined;
     const known = code ?? codeOf(inner);
     const why = inner?.message || message || known || 'no reason given';
+    if (isNoTls(error)) return clientErrors.unreachable(this.#server, noTls(this.#url), error);
     const unsent = known !== undefined && neverArrived.includes(known);
     return unsent
       ? clientErrors.unreachable(this.#server, why, error)

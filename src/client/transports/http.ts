@@ -168,7 +168,8 @@ export class HttpTransport implements Transport {
     } else if (type === 'text/event-stream') await this.#readStream(reply, id, method, onSent);
     else {
       const body = (await readText(reply, 4096).catch(() => '')) ?? 'something long';
-      const what = body === '' ? 'nothing' : `${type === '' ? 'something' : type}: "${clean(body, 120)}"`;
+      const kind = type === '' ? 'a body without Content-Type' : type;
+      const what = body === '' ? 'an empty body' : `${kind}: "${clean(body, 120)}"`;
       throw clientErrors.unexpectedResponse(this.#server, method, `HTTP ${status} and ${what}`, { status });
     }
   }

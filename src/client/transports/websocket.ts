@@ -10,6 +10,7 @@ import { type ClientError, clientErrors } from '../errors.ts';
 import type { ConnectOptions } from '../options.ts';
 import { clean } from '../untrusted-text.ts';
 import { sendAuthorized } from './authorized.ts';
+import { isNoTls, noTls } from './no-tls.ts';
 import { ReadTurns } from './read-turns.ts';
 import type { Outgoing, Transport, TransportListener } from './transport.ts';
 
@@ -150,7 +151,10 @@ export class WebSocketTransport implements Transport {
         request.destroy();
         resolve({ status: response.statusCode ?? 0, headers: response.headers, socket: undefined });
       });
-      socket.on('error', (cause) => reject(clientErrors.unreachable(this.#server, cause.message, cause)));
+      socket.on('error', (cause) => {
+        const why = isNoTls(cause) ? noTls(new URL(socket.url)) : cause.message;
+        reject(clientErrors.unreachable(this.#server, why, cause));
+      });
     });
   }
 
