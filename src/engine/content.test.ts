@@ -24,6 +24,22 @@ test('a type that does not fit the block is an error', () => {
   expect(() => audio('', 'image/png')).toThrow('starts with "audio/"');
 });
 
+test('what is no text, bytes or base64 is an error that says what to write', () => {
+  expect(() => text(undefined as never)).toThrow('text() needs a string, not undefined; write json(value) or text(');
+  expect(() => text({} as never)).toThrow('not an object (Object)');
+  expect(() => image('./chart.png', 'image/png')).toThrow(
+    'image() needs bytes or base64, not "./chart.png"; write image(',
+  );
+  expect(() => image('chart.png', 'image/png')).toThrow('not "chart.png"');
+  expect(() => image('data:image/png;base64,AAAA', 'image/png')).toThrow('not "data:image/png;base64,AAAA"');
+  expect(() => image(new ArrayBuffer(1) as never, 'image/png')).toThrow('(ArrayBuffer); write new Uint8Array(buffer)');
+  expect(() => image(new Uint8Array(1), undefined as never)).toThrow(
+    'image() needs a type after the bytes: image(await',
+  );
+  for (const each of ['', 'A', 'AAA=', 'AA==', 'a-_b', 'A'.repeat(500)])
+    expect(image(each, 'image/png').data).toBe(each);
+});
+
 test('a link is named by the last part of its URI unless it has a name', () => {
   expect(resourceLink('file:///notes/today.md')).toEqual({
     type: 'resource_link',

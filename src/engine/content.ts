@@ -11,6 +11,9 @@ export interface ContentOptions {
 
 /** A block of text. */
 export function text(value: string, options?: ContentOptions): TextContent {
+  if (typeof value !== 'string') {
+    throw new TypeError(`text() needs a string, not ${nameOf(value)}; write json(value) or text(String(value))`);
+  }
   return { type: 'text', text: value, ...options };
 }
 
@@ -39,9 +42,28 @@ export function resourceLink(uri: string, options: Partial<Omit<ResourceLink, 't
   return { type: 'resource_link', uri, name: uri.split('/').findLast((part) => part !== '') ?? uri, ...options };
 }
 
+/** A path or a data URL is not base64; the beginning of the text shows that. */
+const base64Start = /^[\w+/=\s-]*$/;
+
 function base64(data: Uint8Array | string, mimeType: string, kind: 'image' | 'audio'): string {
+  const example = `${kind}(await readFile("file"), "${kind === 'image' ? 'image/png' : 'audio/wav'}")`;
+  if (typeof mimeType !== 'string') throw new TypeError(`${kind}() needs a type after the bytes: ${example}`);
+  if (typeof data !== 'string' && !(data instanceof Uint8Array)) {
+    const remedy = (data as unknown) instanceof ArrayBuffer ? 'new Uint8Array(buffer)' : example;
+    throw new TypeError(`${kind}() needs a Uint8Array or base64, not ${nameOf(data)}; write ${remedy}`);
+  }
+  if (typeof data === 'string' && !base64Start.test(data.slice(0, 64))) {
+    throw new TypeError(`${kind}() needs bytes or base64, not ${JSON.stringify(data.slice(0, 40))}; write ${example}`);
+  }
   if (!mimeType.startsWith(`${kind}/`)) {
     throw new TypeError(`The type of an ${kind} block starts with "${kind}/", not ${JSON.stringify(mimeType)}`);
   }
   return typeof data === 'string' ? data : toBase64(data);
+}
+
+function nameOf(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  return typeof value === 'object'
+    ? `an object (${value.constructor?.name ?? 'without a class'})`
+    : `a ${typeof value}`;
 }

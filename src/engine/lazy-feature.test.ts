@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { silentLogger } from '../common/logger.ts';
 import { methods } from '../protocol/methods.ts';
 import type { Feature } from './contract.ts';
 import { callTool } from './features/call-tool.ts';
@@ -150,8 +151,9 @@ test('a timeout before the call could start is reported like any other', async (
 test('a load that fails is only an error of that call', async () => {
   const errors: unknown[] = [];
   const log = (): void => {};
-  const logger = { debug: log, info: log, notice: log, warn: log, error: (text: string) => void errors.push(text) };
-  const { server, loads, finish } = coldServer({ logger: logger as never });
+  const error = (text: string) => void errors.push(text);
+  const logger = { ...silentLogger, debug: log, info: log, notice: log, warn: log, error };
+  const { server, loads, finish } = coldServer({ logger });
   server.tool('act', { run: () => 'done' });
   const { channel, sent } = connect(server);
   channel.receive(call(1, 'act'));

@@ -7,6 +7,7 @@ import type { Rules } from '../protocol/rules.ts';
 import { checkSealKey } from '../protocol/seal-key.ts';
 import type { Limits } from './limits.ts';
 import type { Bus, Caller, ExpiringStore, Sealer, SealKey } from './ports.ts';
+import { checkOptionValues } from './server-option-values.ts';
 import { checkTasksOptions, type TasksOptions } from './tasks/task-options.ts';
 
 /** The options of a server. Only `name` and `version` are required. */
@@ -85,6 +86,7 @@ export function checkServerOptions(options: ServerOptions): void {
   }
   assertKnownOptions('createServer', options, known);
   checkTasksOptions(tasks);
+  checkOptionValues(options);
   if (errors !== 'shown' && errors !== 'masked') {
     throw new TypeError(`createServer, errors: must be "shown" or "masked", not ${JSON.stringify(errors)}`);
   }

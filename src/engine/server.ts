@@ -33,6 +33,7 @@ import {
   warnOfContentList,
   warnOfToolName,
   warnOfUnknownOptions,
+  warnOfVariable,
 } from './catalog/registration-warnings.ts';
 import type { AudienceTest, ChangeAudience } from './changes/audience.ts';
 import type { ListKind } from './changes/changes.ts';
@@ -134,7 +135,9 @@ export class Server implements SessionHost {
 
   /** Registers a resource with a fixed URI. */
   resource(uri: string, definition: ResourceDefinition): Registration {
-    return this.#registered('resource', uri, definition, this.#state.catalog.addResource(uri, definition));
+    const remove = this.#state.catalog.addResource(uri, definition);
+    warnOfVariable(uri, this.#state.logger);
+    return this.#registered('resource', uri, definition, remove);
   }
 
   /** Registers an app: a page that hosts with MCP Apps show for the tools that name it as their `ui`. */
@@ -362,6 +365,12 @@ export class Server implements SessionHost {
   }
 
   connect(peer: Peer, outlet?: Outlet, key?: string): EngineChannel {
+    // The method of this name in the official SDK takes a transport; without an error, nothing would be served.
+    if (typeof peer?.transport !== 'string') {
+      throw new TypeError(
+        'server.connect is not for programs. Use serveStdio(server) or serveHttp(server); in tests, connect(inMemory(server))',
+      );
+    }
     return new EngineChannel(this.#state, peer, outlet, key);
   }
 

@@ -14,6 +14,52 @@ const make = (): Untyped => createServer({ name: 'untyped', version: '1.0.0', lo
 const run = (): string => 'ok';
 
 test.each<[string, Untyped, string]>([
+  [
+    'a number as instructions',
+    { instructions: 5 },
+    'createServer, instructions: must be a string or a function; it is 5',
+  ],
+  ['the name of a level as logger', { logger: 'debug' }, 'createServer, logger: must be an object; use createLogger('],
+  [
+    'the console as logger',
+    { logger: console },
+    'createServer, logger: has no notice, child, enabled; use createLogger(',
+  ],
+  ['an address as store', { store: 'redis://localhost' }, 'createServer, store: must be an object; use a store of'],
+  ['a time as cache', { cache: 60 }, 'createServer, cache: must be an object such as { ttlMs: 60_000, cacheScope'],
+  ['a list of extensions', { extensions: ['a/b'] }, 'createServer, extensions: must be an object such as'],
+  ['an icon', { icons: 'a.png' }, 'createServer, icons: must be a list such as [{ src'],
+  [
+    'a rule without its group',
+    { rules: { timeoutMs: 5 } },
+    'Unknown option timeoutMs of rules of createServer; use one',
+  ],
+  [
+    'a misspelt rule',
+    { rules: { execution: { timeout: 5 } } },
+    'Unknown option timeout of rules.execution of createServer',
+  ],
+  ['a text as time', { rules: { execution: { timeoutMs: '5s' } } }, 'rules.execution.timeoutMs: must be a number'],
+])('a server with %s', (_, options, message) => {
+  expect(() => createServer({ name: 's', version: '1.0.0', ...options })).toThrow(message);
+});
+
+test('a transport of another library cannot be connected', () => {
+  expect(() => make().connect({ start() {}, send() {}, close() {} })).toThrow(
+    'server.connect is not for programs. Use serveStdio(server) or serveHttp(server)',
+  );
+});
+
+test('a resource whose URI has a variable is logged', () => {
+  const warn = vi.fn();
+  const server = createServer({ name: 's', version: '1.0.0', logger: { ...silentLogger, warn } });
+  server.resource('note://{id}', { name: 'Note', read: run });
+  expect(warn.mock.calls).toEqual([
+    ['resource "note://{id}" has a variable; register it with server.resourceTemplate'],
+  ]);
+});
+
+test.each<[string, Untyped, string]>([
   ['a missing definition', undefined, 'Tool "t" needs a function "run": server.tool("t", { …, run: () => … })'],
   ['a handler alone', run, 'Tool "t" needs a function "run": server.tool("t", { …, run: () => … })'],
   ['the name of another library', { handler: run }, 'Tool "t" needs a function "run"; rename "handler"'],

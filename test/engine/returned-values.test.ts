@@ -77,7 +77,7 @@ test.each<[string, unknown, string]>([
   ['a string', 'sold out', 'sold out'],
   ['an object with a message', { message: 'sold out' }, 'sold out'],
   ['an object without one', { code: 5 }, 'The tool threw an object without a message'],
-  ['undefined', undefined, 'The tool threw undefined'],
+  ['undefined', undefined, 'The tool threw nothing that says why'],
   ['an error without a message', new RangeError(), 'RangeError'],
 ])('a tool that throws %s has failed with a text', async (_, thrown, message) => {
   const { result } = await resultOf(() => {

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
+import { silentLogger } from '../../src/common/logger.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import { addSkill, type SkillsOptions, skills } from '../../src/packs/skills/index.ts';
 import type { Skill, SkillFile } from '../../src/protocol/skills.ts';
@@ -32,8 +33,8 @@ function write(path: string, content: string | Uint8Array): void {
 async function open(options: SkillsOptions) {
   const warnings: string[] = [];
   const warn = (message: string, fields?: object): void => void warnings.push(`${message} ${JSON.stringify(fields)}`);
-  const logger = { debug() {}, info() {}, warn, error: warn };
-  const server = createServer({ name: 'skills', version: '1.0.0', logger: logger as never });
+  const logger = { ...silentLogger, warn, error: warn };
+  const server = createServer({ name: 'skills', version: '1.0.0', logger });
   servers.push(server);
   const pack = skills(options);
   await server.use(pack);

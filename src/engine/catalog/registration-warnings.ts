@@ -26,6 +26,11 @@ export function warnOfContentList(name: string, entry: ToolEntry | undefined, lo
   );
 }
 
+export function warnOfVariable(uri: string, logger: Logger | undefined): void {
+  if (!/\{[^{}]+\}/.test(uri)) return;
+  logger?.warn(`resource ${JSON.stringify(uri)} has a variable; register it with server.resourceTemplate`);
+}
+
 const described = { name: 0, title: 0, description: 0, icons: 0, _meta: 0, visible: 0 } as const;
 const ofResource = { ...described, mimeType: 0, annotations: 0, cache: 0, read: 0 } as const;
 const ofPromptArgument = { name: 0, title: 0, description: 0, required: 0, complete: 0 } satisfies Record<

@@ -55,7 +55,5 @@ function messageOf(error: unknown): string {
   if (error instanceof Error) return error.message === '' ? error.name : error.message;
   if (isObject(error) && typeof error['message'] === 'string') return error['message'];
   if (typeof error === 'object' && error !== null) return 'The tool threw an object without a message';
-  return typeof error === 'string' && error !== ''
-    ? error
-    : `The tool threw ${typeof error === 'string' ? 'an empty string' : String(error)}`;
+  return error === undefined || error === '' ? 'The tool threw nothing that says why' : String(error);
 }
