@@ -231,3 +231,22 @@ test('pins that a gateway cannot read are reported with the reason and a remedy'
     `mooring: ${file} cannot be read: a part of its path is not a folder. Make it readable, or choose another folder with --data DIR\n`,
   ]);
 });
+
+test('an internal error of a server says where its reason is', async () => {
+  const script =
+    'import { createServer, serveStdio } from ' +
+    `${JSON.stringify(new URL('../../dist/index.js', import.meta.url).href)}; ` +
+    "const server = createServer({ name: 'broken', version: '1.0.0' }); " +
+    "server.resource('disk://a', { name: 'A', read: () => { throw new Error('no disk'); } }); " +
+    'await serveStdio(server);';
+  const file = `${home.path}/broken.mjs`;
+  writeFileSync(file, script);
+  const quiet = await home.run(['read', `node ${file}`, 'disk://a']);
+  expect(quiet.code).toBe(1);
+  expect(quiet.stderr).toContain(
+    'The log of the server has the reason. If this command starts the server, -v shows the log',
+  );
+  const verbose = await home.run(['read', `node ${file}`, 'disk://a', '-v']);
+  expect(verbose.stderr).toContain('no disk');
+  expect(verbose.stderr).not.toContain('-v shows the log');
+});

@@ -1,7 +1,7 @@
 // Mistakes of programs that use the client: what was wrong, with the value, and what to do.
 
 import { afterEach, expect, test } from 'vitest';
-import { connect, inMemory } from '../../src/client/index.ts';
+import { connect, createAuthorizer, createStaticAuthorizer, inMemory } from '../../src/client/index.ts';
 import { createServer } from '../../src/index.ts';
 import { startHttp, useClosers } from '../support/closers.ts';
 
@@ -25,6 +25,15 @@ test.each<[string, Untyped, string]>([
   ['a token as authorizer', { authorizer: 'x' }, 'authorizer of connect: must be made by createAuthorizer or'],
 ])('connect with %s', async (_, options, message) => {
   await expect(connect(inMemory(server()), options)).rejects.toThrow(message);
+});
+
+test('authorizers without a server, or without a token', () => {
+  for (const options of [undefined, 'https://mcp.example', {}]) {
+    expect(() => createAuthorizer(options as Untyped)).toThrow('createAuthorizer needs the URL of the server: create');
+    expect(() => createStaticAuthorizer(options as Untyped)).toThrow(
+      'createStaticAuthorizer needs a server and a token',
+    );
+  }
 });
 
 test.each(['https', 'wss'])('%s: for a server without TLS', async (scheme) => {

@@ -133,6 +133,11 @@ async function tellServer(onStop: TimeOptions['onStop']): Promise<void> {
   clearTimeout(timer);
 }
 
+/** Servers report a bug of their own without its reason. */
+function isInternalError({ serverError }: ClientError): boolean {
+  return serverError?.code === -32603 && serverError.message === 'Internal error';
+}
+
 /** The error with advice for users of the command line. */
 export function hinted(error: unknown, target: NamedTarget['target'], { verbose = false }: ConnectionValues): unknown {
   if (error instanceof ClientError && error.code === 'configuration') return new UsageError(error.message);
@@ -142,6 +147,10 @@ export function hinted(error: unknown, target: NamedTarget['target'], { verbose 
       `The server requires authorization (HTTP ${status}${message === '' ? '' : `, ${lineForTerminal(message)}`})\nPass a token that the server accepts: --token TOKEN, --token @FILE or --token env:NAME`,
       { cause: error },
     );
+  }
+  if (error instanceof ClientError && isInternalError(error) && !verbose) {
+    const advice = 'The log of the server has the reason. If this command starts the server, -v shows the log';
+    return new Error(`${error.message}\n${advice}`, { cause: error });
   }
   if (error instanceof ClientError) {
     const advice = adviceOn(error, addressOf(target));

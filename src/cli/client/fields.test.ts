@@ -14,7 +14,7 @@ test.each([
   [{ type: 'boolean' }, 'perhaps', { problem: 'must be y or n' }],
   [{ enum: ['a', 'b'] }, '2', { value: 'b' }],
   [{ enum: ['a', 'b'] }, 'a', { value: 'a' }],
-  [{ enum: ['a', 'b'] }, '3', { problem: 'must be a number from 1 to 2' }],
+  [{ enum: ['a', 'b'] }, '3', { problem: 'must be one of a, b, or its number from 1 to 2' }],
   [{ oneOf: [{ const: 'x', title: 'Ex' }] }, 'Ex', { value: 'x' }],
   [{ type: 'array', items: { enum: ['a', 'b', 'c'] } }, '1, 3', { value: ['a', 'c'] }],
   [{ type: 'array', items: { enum: ['a'] }, minItems: 2 }, '1', { problem: 'needs at least 2 choices' }],

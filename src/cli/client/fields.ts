@@ -43,12 +43,22 @@ export async function promptForField(
   }
 }
 
+/** Choices that an error names. */
+const maxNamed = 10;
+
 const several = (field: FormSchema, count: number): string =>
   field.type === 'array' ? `numbers, as in 1,${count}` : `1–${count}`;
 
 function shown(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'y' : 'n';
   return Array.isArray(value) ? value.join(',') : String(value);
+}
+
+/** Flags of scripts name a choice, prompts show its number; both are accepted. */
+function choiceProblem(choices: NonNullable<ReturnType<typeof choicesOf>>): string {
+  const values = choices.map(({ value }) => lineForTerminal(String(value)));
+  const named = values.length > maxNamed ? [...values.slice(0, maxNamed), '…'] : values;
+  return `must be one of ${named.join(', ')}, or its number from 1 to ${choices.length}`;
 }
 
 /** Converts an answer to the field's type; `problem` says why it cannot. */
@@ -68,7 +78,7 @@ export function convertAnswer(
   if (choices !== undefined) {
     const byWord = choices.find(({ value, title }) => String(value) === text || title === text);
     const chosen = byWord ?? (/^\d+$/.test(text) ? choices[Number(text) - 1] : undefined);
-    return chosen === undefined ? { problem: `must be a number from 1 to ${choices.length}` } : { value: chosen.value };
+    return chosen === undefined ? { problem: choiceProblem(choices) } : { value: chosen.value };
   }
   if (field.type === 'boolean') {
     if (/^(y|yes|true|1)$/i.test(text)) return { value: true };

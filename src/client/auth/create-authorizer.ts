@@ -30,6 +30,12 @@ import { Credentials } from './storage/credentials.ts';
 
 /** Creates the authorizer for one MCP server. */
 export function createAuthorizer(options: AuthorizerOptions): Authorizer {
+  const server: unknown = options?.server;
+  if (typeof server !== 'string' && !(server instanceof URL)) {
+    throw new TypeError(
+      "createAuthorizer needs the URL of the server: createAuthorizer({ server: 'https://mcp.example.com/mcp', store })",
+    );
+  }
   return new OAuthAuthorizer(options);
 }
 

@@ -9,6 +9,12 @@ export function createStaticAuthorizer(
     readonly token: string | (() => string | Promise<string>);
   },
 ): Authorizer {
+  const { token: given } = options ?? {};
+  if ((typeof given !== 'string' && typeof given !== 'function') || given === '') {
+    throw new TypeError(
+      "createStaticAuthorizer needs a server and a token: createStaticAuthorizer({ server: 'https://mcp.example.com/mcp', token })",
+    );
+  }
   const { server } = createUrlGuard(options.server, options);
   const { token } = options;
   const toHeaders = (value: string) => ({ authorization: `Bearer ${value}` });
