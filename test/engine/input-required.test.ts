@@ -154,6 +154,6 @@ test('sampling whose tool results are missing, or mixed with something else, thr
   const request = (content: typeof result | readonly (typeof result | typeof said)[] | typeof said) =>
     sample({ messages: [use, { role: 'user', content }], maxTokens: 1 });
   expect(request(result).params.messages).toHaveLength(2);
-  expect(() => request(said)).toThrow('Sampling: message 1 lacks the tool result for "1", which message 0 uses');
-  expect(() => request([result, said])).toThrow('Sampling: message 1 mixes tool results with something else');
+  expect(() => request(said)).toThrow('sample: message 1 lacks the tool result for "1", which message 0 uses');
+  expect(() => request([result, said])).toThrow('sample: message 1 mixes tool results with something else');
 });

@@ -106,8 +106,6 @@ export function sample(params: SamplingParams): SamplingInputRequest;
 export function sample(params: SamplingParams, options: Optional): SamplingInputRequest & Optional;
 export function sample(params: SamplingParams, options?: Optional): SamplingInputRequest {
   requireSampling(params);
-  const problem = samplingProblem(params.messages);
-  if (problem !== undefined) throw new TypeError(`Sampling: ${problem}`);
   return { kind: 'sample', params, ...options };
 }
 
@@ -121,6 +119,8 @@ function requireSampling(params: SamplingParams | undefined): void {
       `sample, messages[${wrong}]: needs the role "user" or "assistant", and a content such as text("…"): ${example}`,
     );
   }
+  const problem = samplingProblem(messages);
+  if (problem !== undefined) throw new TypeError(`sample: ${problem}`);
   if (typeof params?.maxTokens !== 'number') throw new TypeError(`sample needs maxTokens, a number: ${example}`);
 }
 
