@@ -22,6 +22,14 @@ export function requireMethod(name: unknown, handler: unknown): void {
   throw new TypeError(`server.method needs ${wrong}: server.method("name", (params, ctx) => ({ … }))`);
 }
 
+/** The method of this name in the official SDK takes a transport; without an error, nothing would be served. */
+export function requirePeer(peer: { readonly transport: unknown } | undefined): void {
+  if (typeof peer?.transport === 'string') return;
+  throw new TypeError(
+    'server.connect is not for programs. Use serveStdio(server) or serveHttp(server); in tests, connect(inMemory(server))',
+  );
+}
+
 export function requirePack(pack: unknown): void {
   if (typeof pack === 'object' && pack !== null && 'install' in pack && typeof pack.install === 'function') return;
   const hint =

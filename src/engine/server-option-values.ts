@@ -3,7 +3,6 @@
 import { assertKnownOptions } from '../common/known-options.ts';
 import type { Logger } from '../common/logger.ts';
 import type { Rules } from '../protocol/rules.ts';
-import type { ServerOptions } from './server-options.ts';
 
 type RuleGroup = 'lifecycle' | 'errors' | 'tools' | 'content' | 'logging' | 'execution';
 const rules: Record<keyof Rules, true> = {
@@ -36,7 +35,18 @@ const ruleGroups: { readonly [G in RuleGroup]: Record<keyof NonNullable<Rules[G]
 const logMethods = ['debug', 'info', 'notice', 'warn', 'error', 'child', 'enabled'] as const satisfies (keyof Logger)[];
 const storeMethods = ['get', 'set', 'add', 'delete'] as const;
 
-export function checkOptionValues(options: ServerOptions): void {
+/** The options of a server whose values are checked here. */
+interface CheckedOptions {
+  readonly rules?: Rules;
+  readonly instructions?: unknown;
+  readonly logger?: unknown;
+  readonly store?: unknown;
+  readonly cache?: unknown;
+  readonly extensions?: unknown;
+  readonly icons?: unknown;
+}
+
+export function checkOptionValues(options: CheckedOptions): void {
   const { instructions, logger, store, cache, extensions, icons } = options;
   if (options.rules !== undefined) checkRules(options.rules);
   if (instructions !== undefined && typeof instructions !== 'string' && typeof instructions !== 'function') {

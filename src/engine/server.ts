@@ -31,9 +31,8 @@ import { mountServer } from './catalog/mount-server.ts';
 import {
   type RegisteredKind,
   warnOfContentList,
+  warnOfRegistration,
   warnOfToolName,
-  warnOfUnknownOptions,
-  warnOfVariable,
 } from './catalog/registration-warnings.ts';
 import type { AudienceTest, ChangeAudience } from './changes/audience.ts';
 import type { ListKind } from './changes/changes.ts';
@@ -68,7 +67,7 @@ import type {
   Sealer,
   Visibility,
 } from './ports.ts';
-import { requireFunctionArgument, requirePack } from './server-arguments.ts';
+import { requireFunctionArgument, requirePack, requirePeer } from './server-arguments.ts';
 import { checkServerOptions, type ServerOptions } from './server-options.ts';
 import { ServerState } from './server-state.ts';
 import { stateOptions } from './state-options.ts';
@@ -135,9 +134,7 @@ export class Server implements SessionHost {
 
   /** Registers a resource with a fixed URI. */
   resource(uri: string, definition: ResourceDefinition): Registration {
-    const remove = this.#state.catalog.addResource(uri, definition);
-    warnOfVariable(uri, this.#state.logger);
-    return this.#registered('resource', uri, definition, remove);
+    return this.#registered('resource', uri, definition, this.#state.catalog.addResource(uri, definition));
   }
 
   /** Registers an app: a page that hosts with MCP Apps show for the tools that name it as their `ui`. */
@@ -165,7 +162,7 @@ export class Server implements SessionHost {
   }
 
   #registered(kind: RegisteredKind, name: string, definition: object, remove: () => void): Registration {
-    warnOfUnknownOptions(kind, name, definition, this.#state.logger);
+    warnOfRegistration(kind, name, definition, this.#state.logger);
     return { remove };
   }
 
@@ -365,12 +362,7 @@ export class Server implements SessionHost {
   }
 
   connect(peer: Peer, outlet?: Outlet, key?: string): EngineChannel {
-    // The method of this name in the official SDK takes a transport; without an error, nothing would be served.
-    if (typeof peer?.transport !== 'string') {
-      throw new TypeError(
-        'server.connect is not for programs. Use serveStdio(server) or serveHttp(server); in tests, connect(inMemory(server))',
-      );
-    }
+    requirePeer(peer);
     return new EngineChannel(this.#state, peer, outlet, key);
   }
 

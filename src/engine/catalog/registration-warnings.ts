@@ -26,7 +26,7 @@ export function warnOfContentList(name: string, entry: ToolEntry | undefined, lo
   );
 }
 
-export function warnOfVariable(uri: string, logger: Logger | undefined): void {
+function warnOfVariable(uri: string, logger: Logger | undefined): void {
   if (!/\{[^{}]+\}/.test(uri)) return;
   logger?.warn(`resource ${JSON.stringify(uri)} has a variable; register it with server.resourceTemplate`);
 }
@@ -91,8 +91,19 @@ export function otherNameOf(kind: RegisteredKind, field: string, definition: obj
   return Object.keys(definition ?? {}).find((key) => usualNames[kind]?.[key] === field);
 }
 
+/** What was registered, and could be meant in another way. */
+export function warnOfRegistration(
+  kind: RegisteredKind,
+  name: string,
+  definition: object,
+  logger: Logger | undefined,
+): void {
+  if (kind === 'resource') warnOfVariable(name, logger);
+  warnOfUnknownOptions(kind, name, definition, logger);
+}
+
 /** TypeScript reports them; in JavaScript they would be ignored without a word. */
-export function warnOfUnknownOptions(
+function warnOfUnknownOptions(
   kind: RegisteredKind,
   name: string,
   definition: object,

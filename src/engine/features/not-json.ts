@@ -3,7 +3,7 @@
 /** Bounds of the search, which is for a message only. */
 const maxValues = 1_000;
 
-interface Finding {
+interface NotJsonValue {
   /** Such as `rows[0].id`; empty: the value itself. */
   readonly path: string;
   /** Such as `a BigInt`. */
@@ -35,11 +35,11 @@ export function lostPart(value: unknown): string | undefined {
   return found && text(found);
 }
 
-function text({ path, what, remedy }: Finding): string {
+function text({ path, what, remedy }: NotJsonValue): string {
   return `${what}${path === '' ? '' : ` in ${JSON.stringify(path)}`}, which JSON cannot represent; ${remedy}`;
 }
 
-function failure(value: unknown, path: string, parents: readonly object[]): Finding | undefined {
+function failure(value: unknown, path: string, parents: readonly object[]): NotJsonValue | undefined {
   if (typeof value === 'bigint') return { path, what: 'a BigInt', remedy: 'return a string or a number' };
   if (typeof value === 'object' && value !== null && parents.includes(value)) {
     return { path, what: 'an object that contains itself', remedy: 'return only the fields that the client needs' };
@@ -50,7 +50,7 @@ function failure(value: unknown, path: string, parents: readonly object[]): Find
   return undefined;
 }
 
-function bytes(value: unknown, path: string): Finding | undefined {
+function bytes(value: unknown, path: string): NotJsonValue | undefined {
   if (!ArrayBuffer.isView(value)) return undefined;
   return {
     path,
@@ -59,7 +59,7 @@ function bytes(value: unknown, path: string): Finding | undefined {
   };
 }
 
-function loss(value: unknown, path: string): Finding | undefined {
+function loss(value: unknown, path: string): NotJsonValue | undefined {
   if (typeof value !== 'object' || value === null || isPlain(value)) return undefined;
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return undefined;
   if (value instanceof Error) return { path, what: nameOf(value), remedy: 'throw it, or return its message' };
@@ -84,12 +84,12 @@ function nameOf(value: object): string {
   return `${/^[AEIO]/.test(name) ? 'an' : 'a'} ${name}`;
 }
 
-type Test = (value: unknown, path: string, parents: readonly object[]) => Finding | undefined;
+type NotJsonTest = (value: unknown, path: string, parents: readonly object[]) => NotJsonValue | undefined;
 
 /** The first value for which the test finds something, depth first. What throws when it is read is left out. */
-function find(root: unknown, test: Test): Finding | undefined {
+function find(root: unknown, test: NotJsonTest): NotJsonValue | undefined {
   let left = maxValues;
-  const visit = (value: unknown, path: string, parents: readonly object[]): Finding | undefined => {
+  const visit = (value: unknown, path: string, parents: readonly object[]): NotJsonValue | undefined => {
     if (left-- <= 0) return undefined;
     const found = test(value, path, parents);
     if (found !== undefined || typeof value !== 'object' || value === null || parents.includes(value)) return found;
