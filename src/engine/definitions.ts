@@ -162,6 +162,15 @@ type BareName<N extends string> = N extends `+${infer R}` | `#${infer R}` | `/${
       ? R
       : N;
 
+/** The variables of a URI that matches. Beside a list such as `{?page,sort}`, the other names are still found. */
+type TemplateVariables<T extends string> =
+  string extends TemplateNames<T>
+    ? Readonly<Record<string, string>> & Readonly<Record<SingleNames<T>, string>>
+    : Readonly<Record<TemplateNames<T>, string>>;
+type SingleNames<T extends string> = T extends `${string}{${infer Name}}${infer Rest}`
+  ? (string extends BareName<Name> ? never : BareName<Name>) | SingleNames<Rest>
+  : never;
+
 /** Suggests values for one argument, given its current value and the other arguments known so far. */
 export type Completer = (
   value: string,
@@ -180,11 +189,7 @@ export interface ResourceTemplateDefinition<T extends string = string> extends D
   /** How long clients may cache what they read. Default: not at all. */
   readonly cache?: CacheHint;
   /** Returns the contents of the resource with these variables; undefined: there is no such resource. */
-  readonly read: (
-    variables: Readonly<Record<TemplateNames<T>, string>>,
-    ctx: Context,
-    uri: string,
-  ) => Awaitable<ReadReturn | InputRequired>;
+  readonly read: (variables: TemplateVariables<T>, ctx: Context, uri: string) => Awaitable<ReadReturn | InputRequired>;
   /** The resources of this template that should appear in `resources/list`. */
   readonly list?: (principal: Principal | undefined) => Awaitable<readonly Resource[]>;
   /** Suggests values for the variables while the user types. */

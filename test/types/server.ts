@@ -264,6 +264,16 @@ export function resourcesAndTemplates(server: Server): void {
       return variables.id;
     },
   });
+  server.resourceTemplate('note://{owner}/{+path}{?page,sort}', {
+    name: 'Pages',
+    read: (variables) => {
+      // The names of a list are not found, those beside it are.
+      expectTypeOf(variables.owner).toEqualTypeOf<string>();
+      expectTypeOf(variables.path).toEqualTypeOf<string>();
+      expectTypeOf(variables['page']).toEqualTypeOf<string | undefined>();
+      return variables.owner;
+    },
+  });
   server.resourceTemplate('file:///{+path}', { name: 'File', read: ({ path }) => path });
   // @ts-expect-error: the template has no such variable
   server.resourceTemplate('note://{id}', { name: 'Note', read: ({ name }) => name });
