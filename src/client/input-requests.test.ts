@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
+import type { ElicitResult } from '../protocol/model.ts';
 import { connect } from './connect.ts';
 import { ClientError } from './errors.ts';
 import { InputDeclined, type InputHandlers } from './input-requests.ts';
@@ -31,6 +32,33 @@ test('an accepted form is completed by its defaults', async () => {
   const elicit = () => ({ action: 'accept', content: { age: 37, note: 'hi' } }) as const;
   const { result } = await ask('elicitation/create', { message: 'Who?', requestedSchema: form }, { elicit });
   expect(result).toEqual({ action: 'accept', content: { name: 'Ada', age: 37, note: 'hi' } });
+});
+
+test('content that does not match the form is not sent', async () => {
+  const requestedSchema = {
+    type: 'object',
+    properties: { age: { type: 'integer', minimum: 0 }, color: { type: 'string', enum: ['red'] } },
+    required: ['age'],
+  };
+  const accepted = async (content: ElicitResult['content'], schema: object = requestedSchema) =>
+    ask(
+      'elicitation/create',
+      { message: '?', requestedSchema: schema },
+      { elicit: () => ({ action: 'accept', content }) },
+    );
+  expect((await accepted({ age: 3, color: 'red' })).result).toEqual({
+    action: 'accept',
+    content: { age: 3, color: 'red' },
+  });
+  for (const content of [{}, { age: -1 }, { age: 'three' }, { age: 3, color: 'blue' }]) {
+    const { error } = await accepted(content);
+    expect(error?.code).toBe(-32603);
+    expect(error?.message).toContain('does not match');
+  }
+  // A schema that is not valid is the server's mistake, and says nothing about the content.
+  expect(
+    (await accepted({ age: -1 }, { type: 'object', properties: { age: { type: 'number', minimum: 'x' } } })).result,
+  ).toEqual({ action: 'accept', content: { age: -1 } });
 });
 
 test('a declined form carries no content', async () => {

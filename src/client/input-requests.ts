@@ -15,7 +15,7 @@ import type {
 } from '../protocol/model.ts';
 import type { ClientCodec } from '../protocol/revisions/client-revisions.ts';
 import { samplingProblem } from '../protocol/sampling.ts';
-import { applyDefaults, type JsonSchema } from '../schema/index.ts';
+import { applyDefaults, compileSchema, formatIssues, type JsonSchema, SchemaError } from '../schema/index.ts';
 import { clientErrors } from './errors.ts';
 
 /** What a handler learns about an input request. */
@@ -32,7 +32,7 @@ export interface InputContext {
 export interface FormRequest {
   /** What the server asks, for the user. */
   readonly message: string;
-  /** A flat object schema; what an accepted answer leaves out is filled with its defaults. */
+  /** A flat object schema; what an accepted answer leaves out is filled with its defaults, and the rest has to match it. */
   readonly schema: JsonSchema;
 }
 
@@ -175,7 +175,14 @@ export class InputResponder {
     const schema = params['requestedSchema'];
     if (!isObject(schema)) throw new InputFailure('invalid', 'elicitation needs a requestedSchema');
     const { action, content } = await (elicit as NonNullable<typeof elicit>)({ message, schema }, context);
-    return action === 'accept' ? { action, content: applyDefaults(schema, content ?? {}) } : { action };
+    if (action !== 'accept') return { action };
+    const completed = applyDefaults(schema, content ?? {});
+    const problem = await contentProblem(schema, completed);
+    if (problem !== undefined) {
+      const message = `The content of the form does not match what the server asks for: ${problem}`;
+      throw new InputFailure('failed', message, new Error(message));
+    }
+    return { action, content: completed };
   }
 
   async #elicitUrl(message: string, params: JsonObject, context: InputContext): Promise<JsonObject> {
@@ -221,6 +228,19 @@ export class InputResponder {
     if (handler !== undefined) return;
     const isMode = ability.startsWith('elicitation.') && isObject(this.capabilities['elicitation']);
     throw new UndeclaredInput(ability, isMode);
+  }
+}
+
+/** What is wrong with accepted content (2025-11-25 and 2026-07-28, Elicitation, "Form Mode Security"). */
+async function contentProblem(schema: JsonSchema, content: unknown): Promise<string | undefined> {
+  try {
+    const { validator } = compileSchema(schema, { direction: 'input', root: 'any', where: 'elicitation' });
+    const validation = await validator.validate(content);
+    return validation.ok ? undefined : formatIssues(validation.issues);
+  } catch (error) {
+    // A schema that is not valid is the server's mistake; whether it can use the content, only the server knows.
+    if (error instanceof SchemaError) return undefined;
+    throw error;
   }
 }
 

@@ -128,6 +128,8 @@ test('input requests of a task arrive while its result is awaited, and the respo
   });
   const result = client.callTool('must');
   await pass(1_200);
+  // The validator of forms is loaded when it is first used.
+  await vi.waitFor(() => expect(server.sent.some(({ id }) => id === 'ask-1')).toBe(true));
   answered = server.sent.find(({ id }) => id === 'ask-1');
   expect(answered?.result).toEqual({
     action: 'accept',
