@@ -413,3 +413,22 @@ test('a completion never says that there are fewer values than there are', async
     all: [1, { total: 1, hasMore: false }],
   });
 });
+
+test('an embedded resource without text or blob is not sent as one, which no client could read', async () => {
+  const server = createServer({ name: 'embedded', version: '1' });
+  const returned: Record<string, object> = {
+    text: { uri: 'a://b', text: '' },
+    blob: { uri: 'a://b', blob: 'AA==' },
+    neither: { uri: 'a://b' },
+  };
+  for (const [name, resource] of Object.entries(returned)) {
+    server.tool(name, { run: () => [{ type: 'resource', resource }] as never });
+  }
+  const client = await TestClient.open(server);
+  const types: string[] = [];
+  for (const name of Object.keys(returned)) {
+    const { content } = (await client.request('tools/call', { name })).result;
+    types.push(content[0].type);
+  }
+  expect(types).toEqual(['resource', 'resource', 'text']);
+});

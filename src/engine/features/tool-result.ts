@@ -20,8 +20,12 @@ function isContent(value: unknown): value is Content {
   if (!isObject(value) || typeof value['type'] !== 'string') return false;
   const shape = Object.hasOwn(blockShapes, value['type']) ? blockShapes[value['type']] : undefined;
   if (shape === undefined) return false;
-  if (value['type'] === 'resource') return isObject(value['resource']) && typeof value['resource']['uri'] === 'string';
+  if (value['type'] === 'resource') return isResourceContents(value['resource']);
   return shape.every((key) => typeof value[key] === 'string');
+}
+
+function isResourceContents(value: unknown): boolean {
+  return isObject(value) && typeof value['uri'] === 'string' && typeof (value['text'] ?? value['blob']) === 'string';
 }
 
 function isContentList(value: unknown): value is readonly Content[] {
