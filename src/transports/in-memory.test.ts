@@ -17,6 +17,12 @@ test('messages arrive later, in order, and are answered in order', async () => {
   expect(host.channels[0]?.peer).toEqual({ transport: 'memory' });
 });
 
+test('a principal can be given without a transport', () => {
+  const host = new FakeHost();
+  connectInMemory(host, { peer: { principal: { id: 'guest' } } });
+  expect(host.channels[0]?.peer).toEqual({ transport: 'memory', principal: { id: 'guest' } });
+});
+
 test('neither side sees later changes of the other to its object', async () => {
   const connection = connectInMemory(new FakeHost());
   const params = { a: 1 };

@@ -6,10 +6,16 @@ import type { Channel, Host, Outlet, Peer } from '../protocol/exchange.ts';
 import { assertHost } from './assert-host.ts';
 import { receiveText } from './receive.ts';
 
+/** Who is at the other end. */
+export interface MemoryPeer extends Omit<Peer, 'transport'> {
+  /** What handlers see as its transport. Default `memory`. */
+  readonly transport?: Peer['transport'];
+}
+
 /** How the connection is made. */
 export interface InMemoryOptions {
   /** What the server knows about the client. Default: no principal. */
-  readonly peer?: Peer;
+  readonly peer?: MemoryPeer;
   /** Called with each text; `receive` and the iterator then get nothing. */
   readonly onText?: (text: string) => void;
 }
@@ -58,7 +64,8 @@ class MemoryConnection implements InMemoryConnection {
         if (text !== undefined) this.#push(text);
       },
     };
-    this.#channel = host.connect(options.peer ?? { transport: 'memory' }, outlet);
+    const { transport = 'memory', ...peer } = options.peer ?? {};
+    this.#channel = host.connect({ transport, ...peer }, outlet);
   }
 
   send(message: string | object): void {

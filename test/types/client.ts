@@ -24,6 +24,10 @@ import {
 
 export async function targets(transport: Transport, entry: ServerEntry): Promise<void> {
   const server = createServer({ name: 'a', version: '1' });
+  inMemory(server, { principal: { id: 'guest' } });
+  inMemory(server, { transport: 'stdio' });
+  // @ts-expect-error: a principal has an id
+  inMemory(server, { principal: { name: 'guest' } });
   expectTypeOf(connect('npx -y mooring')).resolves.toEqualTypeOf<Client>();
   await connect(new URL('http://127.0.0.1:8000/mcp'));
   await connect(['node', 'server.js'], { cwd: '/', env: { A: 'b' }, inheritEnv: ['PATH'] });

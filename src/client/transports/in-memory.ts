@@ -1,8 +1,8 @@
 // A client of a server in the same process.
 
-import type { Host, Peer } from '../../protocol/exchange.ts';
+import type { Host } from '../../protocol/exchange.ts';
 import { assertHost } from '../../transports/assert-host.ts';
-import { connectInMemory, type InMemoryConnection } from '../../transports/in-memory.ts';
+import { connectInMemory, type InMemoryConnection, type MemoryPeer } from '../../transports/in-memory.ts';
 import type { Outgoing, Transport, TransportListener } from './transport.ts';
 
 /**
@@ -10,8 +10,9 @@ import type { Outgoing, Transport, TransportListener } from './transport.ts';
  *
  * @example
  * const client = await connect(inMemory(server));
+ * const guest = await connect(inMemory(server, { principal: { id: 'guest' } }));
  */
-export function inMemory(host: Host, peer: Peer = { transport: 'memory' }): () => Transport {
+export function inMemory(host: Host, peer: MemoryPeer = {}): () => Transport {
   assertHost('inMemory', host);
   return () => new InMemoryTransport(host, peer);
 }
@@ -20,10 +21,10 @@ class InMemoryTransport implements Transport {
   readonly kind = 'memory';
   readonly address = 'in memory';
   readonly #host: Host;
-  readonly #peer: Peer;
+  readonly #peer: MemoryPeer;
   #connection: InMemoryConnection | undefined;
 
-  constructor(host: Host, peer: Peer) {
+  constructor(host: Host, peer: MemoryPeer) {
     this.#host = host;
     this.#peer = peer;
   }
