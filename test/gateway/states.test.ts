@@ -1,6 +1,6 @@
 // The states of upstreams: when a server counts as usable, and how it comes back.
 
-import { copyFileSync, rmSync } from 'node:fs';
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { type Client, connect, inMemory, type Transport } from '../../src/client/index.ts';
@@ -18,6 +18,7 @@ import { startHttp, useClosers } from '../support/closers.ts';
 import { isRunning } from '../support/is-running.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { TestClient } from '../support/test-client.ts';
+import { scripted, tool } from './answers.ts';
 import { clientOf, gatewayConfig, upstream } from './fixture.ts';
 import { type HttpUpstream, httpUpstream } from './http-upstream.ts';
 import { scriptedUpstream } from './scripted-upstream.ts';
@@ -54,6 +55,51 @@ test('a server that is down is tried again without a call, and makes the gateway
   copyFileSync(script, program);
   await expect.poll(() => gateway.status()[0]?.state, { timeout: 5_000 }).toBe('ready');
   expect(gateway.isReady).toBe(true);
+});
+
+test('lists that a server could not return at first are read again, and announced', async () => {
+  let isWarm = false;
+  const notWarm = { code: -32603, message: 'still loading' };
+  const target = scripted({
+    'tools/list': (_params, send, id) => (isWarm ? { tools: [tool('work')] } : void send({ id, error: notWarm })),
+  });
+  const gateway = gatewayWith(upstream('one', { revision: '2025-06-18' }), { retryDownMs: 100, target: () => target });
+  const client = await sessionClient(gateway);
+  await client.listTools().catch(() => {});
+  await expect
+    .poll(() => gateway.status()[0])
+    .toMatchObject({
+      state: 'degraded',
+      reason: expect.stringContaining('still loading'),
+    });
+  isWarm = true;
+  await expect.poll(() => gateway.status()[0]?.state, { timeout: 5_000 }).toBe('ready');
+  expect((await client.listTools({ cache: 'refresh' })).map(({ name }) => name)).toEqual(['one__work']);
+});
+
+test('a server that ends while its first lists are read is started again to read them', async () => {
+  const program = join(temporaryFolder(), 'ends.mjs');
+  writeFileSync(
+    program,
+    `${readFileSync(script, 'utf8').replace("'tools/list') send", "'tools/list') process.exit(4); else if (0) send")}`,
+  );
+  const config = upstream('one', {
+    entry: { command: process.execPath, args: [program] },
+    restart: { ...oneTry, tries: 100 },
+    revision: '2025-06-18',
+  });
+  const gateway = gatewayWith(config, { retryDownMs: 100 });
+  const client = await sessionClient(gateway);
+  await client.listTools().catch(() => {});
+  await expect
+    .poll(() => gateway.status()[0])
+    .toMatchObject({
+      state: 'degraded',
+      reason: expect.stringMatching(/its lists could not be read: .*exited with code 4/),
+    });
+  copyFileSync(script, program);
+  await expect.poll(() => gateway.status()[0]?.state, { timeout: 5_000 }).toBe('ready');
+  expect((await client.listTools({ cache: 'refresh' })).map(({ name }) => name)).toContain('one__pid');
 });
 
 test('it is tried every minute, until the gateway is closed', async () => {

@@ -53,6 +53,18 @@ export class UpstreamState {
     this.#timer.unref();
   }
 
+  /**
+   * Lists could not be read. `areKnown`: there are lists from before. `isRetried`: nothing else reads them again before they change,
+   * which is so for those of all callers.
+   */
+  listsFailed(why: string, areKnown: boolean, isRetried: boolean): void {
+    // It may also have ended before its lists were ever read.
+    if (this.#name !== 'ready' && (this.#name !== 'idle' || areKnown)) return;
+    const reason = `its lists could not be read: ${why}`;
+    if (isRetried) this.enterAndRetry('degraded', reason);
+    else this.enter('degraded', reason);
+  }
+
   stopRetrying(): void {
     clearInterval(this.#timer);
   }

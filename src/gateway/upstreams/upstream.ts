@@ -388,7 +388,7 @@ export class Upstream {
   #listsFailed(error: unknown): void {
     this.#reportFailure('the lists of a server could not be read', error);
     if (this.#isRemote) this.#remoteFailed(error);
-    if (this.#state.name === 'ready') this.#state.enter('degraded', `its lists could not be read: ${messageOf(error)}`);
+    this.#state.listsFailed(messageOf(error), this.lists !== undefined, !this.isPrivate);
   }
 
   /** Logs a failure once, however often it repeats until the lists are read. Those of closing it are none. */
