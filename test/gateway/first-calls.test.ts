@@ -61,6 +61,20 @@ test('a tool of a server that is slow with its first list can be called later', 
   await expect(client.callTool('bad__work')).rejects.toThrow('The server bad cannot be used: it has not listed its');
 });
 
+test('a call makes the gateway read the lists of a server again that could not be read', async () => {
+  let lists = 0;
+  const late = scripted({
+    'tools/list': (_params, send, id) =>
+      ++lists === 1
+        ? void send({ id, error: { code: -32603, message: 'still loading' } })
+        : { tools: [{ name: 'work', inputSchema: { type: 'object' } }] },
+    'tools/call': () => ({ content: [{ type: 'text', text: 'late' }] }),
+  });
+  const client = await clientOf(closers, gatewayWith(late).server);
+  await expect(client.callTool('bad__work')).rejects.toThrow('still loading');
+  await expect.poll(() => client.callTool('bad__work').catch(String)).toMatchObject({ content: [{ text: 'late' }] });
+});
+
 test('a tool that a view does not show is unknown, whatever the state of its server', async () => {
   const client = await clientOf(closers, gatewayWith(undefined, { exclude: ['bad__*'] }).server);
   await expect(client.callTool('bad__work')).rejects.toThrow('Unknown tool: bad__work');

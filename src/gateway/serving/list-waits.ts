@@ -95,6 +95,8 @@ export class ListWaits {
     if (view !== undefined && !compileFilter(view[kind])(name)) return;
     if (!compileFilter(named.config[kind])(splitExposedName(name)?.name ?? '')) return;
     if (!catalog.allows(kind, name, ctx.principal)) return;
+    // Later calls may find them.
+    void named.known(new RequestCaller(ctx, named.config));
     const unlisted = cannotBeUsed(named.slug, `it has not listed its ${kind} yet; try again later`);
     throw toWireError(this.#failureOf(named, keys) ?? unlisted, named.config);
   }
