@@ -1,5 +1,6 @@
 // Errors in a configuration file: their position, and suggestions for mistyped names.
 
+import { wrongViewName } from '../../gateway/config/view-name.ts';
 import type { Issue } from '../../schema/index.ts';
 import { type JsonNode, nodeAt } from '../text/jsonc.ts';
 import { nearest } from '../text/nearest.ts';
@@ -18,8 +19,12 @@ export function offsetOf(tree: JsonNode, path: readonly (string | number)[]): nu
   return tree.start;
 }
 
-/** Suggests a known name for a mistyped one. */
+/** Suggests a known name for a mistyped one, and says which names a view can have. */
 export function withSuggestion(issue: Issue): Issue {
+  const [section, key] = issue.path;
+  if (section === 'gateway' && key === 'views' && issue.message.startsWith('is not a valid name for a property')) {
+    return { ...issue, message: wrongViewName };
+  }
   const known = /is not a known property; use one of (.*)$/.exec(issue.message)?.[1];
   const name = issue.path.at(-1);
   if (known === undefined || typeof name !== 'string') return issue;

@@ -9,7 +9,8 @@ import { type ConfigNote, type DecodeOptions, decodeUpstream, type WrittenUpstre
 import { decodeView } from './decode-view.ts';
 import { defaults, defaultViewName } from './defaults.ts';
 import type { BareNames, GatewayConfig, UpstreamConfig, ViewConfig } from './gateway-config.ts';
-import { gatewaySchema, upstreamSchema, viewName } from './schema.ts';
+import { gatewaySchema, upstreamSchema } from './schema.ts';
+import { viewName, wrongViewName } from './view-name.ts';
 
 /** The content of one file, with variables expanded. */
 export interface GatewaySource {
@@ -180,9 +181,9 @@ async function decodeGatewayKeys(
 function viewNameIssues(gateway: unknown): Issue[] {
   const views = isObject(gateway) ? gateway['views'] : undefined;
   const names = isObject(views) ? Object.keys(views) : [];
-  const message =
-    'is not a name for a view: use up to 64 lower-case letters, digits and hyphens, without a hyphen at the start';
-  return names.filter((name) => !viewName.test(name)).map((name) => ({ path: ['views', name], message }));
+  return names
+    .filter((name) => !viewName.test(name))
+    .map((name) => ({ path: ['views', name], message: wrongViewName }));
 }
 
 /** Whether two configurations are the same. */

@@ -2,15 +2,13 @@
 // the published schema of mooring.json and the reference in the documentation follow these tables.
 
 import { maxTimerMs } from '../../common/wait.ts';
-import { revisions } from '../../protocol/revisions/client-revisions.ts';
+import { handshakeRevisions, statelessRevisions } from '../../protocol/revisions/index.ts';
 import type { JsonSchema } from '../../schema/index.ts';
 import { defaults } from './defaults.ts';
+import { viewName } from './view-name.ts';
 
 const texts = { type: 'array', items: { type: 'string', minLength: 1 } } as const;
 const milliseconds = { type: 'integer', minimum: 0, maximum: maxTimerMs } as const;
-
-/** The name of a view, which is part of an address. */
-export const viewName = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 /** A value that is not in the file. */
 export const secretReference = {
@@ -172,7 +170,7 @@ export const upstreamSchema = {
     },
     revision: {
       type: 'string',
-      enum: ['auto', 'handshake', ...revisions],
+      enum: ['auto', 'handshake', ...handshakeRevisions, ...statelessRevisions],
       default: defaults.revision,
       description: 'Protocol revision: auto, handshake (only those with initialize), or a date.',
     },

@@ -45,6 +45,16 @@ test.skipIf(process.platform === 'win32')('a pipe is not a configuration file', 
   expect(await run('check', '--config', pipe)).toMatchObject(rejected('pipe.json: this is not a regular file'));
 });
 
+test('a view whose name cannot be part of an address is an error that says which names can', async () => {
+  const config = writeConfig(home, {
+    mcpServers: { files: { command: 'files' } },
+    gateway: { views: { 'My view': {} } },
+  });
+  const message =
+    'gateway.views["My view"]: is not a name for a view: use up to 64 lower-case letters, digits and hyphens, without a hyphen at the start';
+  expect(await run('check', '--config', config)).toMatchObject(rejected(message));
+});
+
 test('a file that does not exist is named as it is, whichever option names it', async () => {
   const missing = home.file('missing.json');
   const message = rejected(`mooring: ${missing}: the file does not exist`);
