@@ -230,7 +230,15 @@ describe('in an application', () => {
   test('what is wrong is logged with the first request', async () => {
     const logged: unknown[] = [];
     const note = (_message: string, fields?: object): void => void logged.push(...Object.values(fields ?? {}));
-    const log = { debug: note, info: note, notice: note, warn: note, error: note, enabled: () => false };
+    const log = {
+      debug: note,
+      info: note,
+      notice: note,
+      warn: note,
+      error: note,
+      child: () => log,
+      enabled: () => false,
+    };
     const handler = toNodeHandler(weather({ logger: log as unknown as Logger }), { publicUrl, serverCard: true });
     const http = createHttpServer((request, response) => handler(request, response));
     await new Promise<void>((done) => http.listen(0, '127.0.0.1', done));

@@ -144,7 +144,7 @@ function neutralEntry({ written, section }: WrittenServer, client: string, file:
       (_all, name: string) => place[name] as string,
     ),
   );
-  const moved = withAbsolutePaths(inPlace, workspace);
+  const moved = withAbsolutePaths(inPlace, workspace, thisPlatform().home);
   const entry = decodeClientEntry(moved, client);
   const tools = filterOfClient(moved);
   const timeoutMs = timeoutOfClient(moved, client);

@@ -19,3 +19,17 @@ test('a server with very many templates does not make URIs of others slow, and a
   expect(routes.route('many+x://host49999/b')).toEqual({ slug: 'many', uri: 'x://host49999/b' });
   expect(routes.expose('many', 'x://host49999/b')).toBe('many+x://host49999/b');
 });
+
+test('a URI that no server lists is qualified while another server may turn out to have resources', () => {
+  const one = { ...all, slug: 'one', templates: [] };
+  const two = { ...all, slug: 'two', templates: [] };
+  const known = new UriRoutes([one, { ...two, hasResources: false }]);
+  expect(known.expose('one', 'x://1')).toBe('x://1');
+  const before = new UriRoutes([one, { ...two, hasResources: undefined }]);
+  expect(before.route('x://1')).toEqual({ slug: 'one', uri: 'x://1' });
+  const exposed = before.expose('one', 'x://1');
+  expect(exposed).toBe('one+x://1');
+  const after = new UriRoutes([one, two]);
+  expect(after.route(exposed)).toEqual({ slug: 'one', uri: 'x://1' });
+  expect(after.route('x://1')).toBeUndefined();
+});

@@ -18,8 +18,8 @@ export interface ServerUris {
   readonly templates: readonly string[];
   /** Everything in the folders of its skills is the server's. */
   readonly skills?: readonly Skill[] | undefined;
-  /** Whether the server has resources at all, listed or not. */
-  readonly hasResources: boolean;
+  /** Whether the server has resources at all, listed or not; undefined while that is not known. */
+  readonly hasResources: boolean | undefined;
   /** The filters of the server and of the view. */
   readonly isShown: CompiledFilter;
   readonly isExcluded: CompiledFilter;
@@ -78,7 +78,10 @@ export class UriRoutes {
   /** Folders of skills. One in a folder of another server is left out. */
   readonly #folders = new Map<string, string>();
   readonly #templates = new Map<string, string>();
+  /** The only server that is known to have resources. */
   readonly #sole: string | undefined;
+  /** Another one may turn out to have some. */
+  readonly #maySoleChange: boolean;
   readonly #own: OwnUris | undefined;
   readonly #ownMatchers: readonly UriTemplate[];
 
@@ -105,6 +108,7 @@ export class UriRoutes {
     }
     const withResources = servers.filter(({ hasResources }) => hasResources);
     this.#sole = withResources.length === 1 ? withResources[0]?.slug : undefined;
+    this.#maySoleChange = servers.some(({ hasResources }) => hasResources === undefined);
   }
 
   /**
@@ -115,7 +119,7 @@ export class UriRoutes {
     const qualified = this.#split(uri);
     if (qualified !== undefined) return this.#ifShown(qualified);
     if (this.isOwn(uri)) return undefined;
-    const slug = this.#exact.get(uri) ?? this.#folderOf(uri) ?? this.#matching(uri) ?? this.#sole;
+    const slug = this.#listedBy(uri) ?? this.#sole;
     return slug === undefined ? undefined : this.#ifShown({ slug, uri });
   }
 
@@ -129,7 +133,13 @@ export class UriRoutes {
   expose(slug: string, uri: string): string {
     if (!this.#qualifies) return uri;
     const route = this.route(uri);
-    return route !== undefined && route.slug === slug && route.uri === uri ? uri : qualifyUri(slug, uri);
+    const leadsBack = route !== undefined && route.slug === slug && route.uri === uri;
+    return leadsBack && (!this.#maySoleChange || this.#listedBy(uri) !== undefined) ? uri : qualifyUri(slug, uri);
+  }
+
+  /** The server that lists a URI, or what it is in or matches. */
+  #listedBy(uri: string): string | undefined {
+    return this.#exact.get(uri) ?? this.#folderOf(uri) ?? this.#matching(uri);
   }
 
   /** A skill of this server as clients see it. Undefined if a filter hides one of its files. */

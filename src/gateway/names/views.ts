@@ -223,7 +223,8 @@ function urisOf({ config, lists }: ListedServer, ofView: ItemFilter) {
     uris: resources.map(({ uri }) => uri),
     templates: resourceTemplates.map(({ uriTemplate }) => uriTemplate),
     skills,
-    hasResources: resources.length + resourceTemplates.length > 0 || capabilities?.['resources'] !== undefined,
+    hasResources:
+      resources.length + resourceTemplates.length > 0 || (capabilities && capabilities['resources'] !== undefined),
     isShown: both(compileFilter(ofServer), compileFilter(ofView)),
     isExcluded: (text: string) => excluded(text) || excludedByView(text),
   };

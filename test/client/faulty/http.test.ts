@@ -89,7 +89,7 @@ describe('a server that cannot be talked to', () => {
       'one that answers nothing',
       always(({ response }) => response.writeHead(202).end()),
       'not-mcp',
-      /HTTP 202 and nothing/,
+      /HTTP 202 and an empty body/,
     ],
     [
       'one with the id of another request',

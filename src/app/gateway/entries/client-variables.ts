@@ -1,7 +1,7 @@
 // What clients replace in the texts of their files, each in a form of its own: variables of the environment, and the folder of
 // the project. Our own form is `${NAME}`, which config/expand.ts replaces.
 
-import { basename, dirname, sep } from 'node:path';
+import { basename, dirname, resolve, sep } from 'node:path';
 import { isObject } from '../../../protocol/json-rpc.ts';
 import { thisPlatform } from '../../config/folders.ts';
 import { absolutePath } from '../../config/values.ts';
@@ -62,20 +62,19 @@ export function placeVariables(workspaceFolder: string): Record<string, string> 
 
 /**
  * The entry with the full path of its working folder, which clients take relative to the workspace, and of a command in the home
- * folder: no shell replaces `~`.
+ * folder: no shell replaces `~`. Without `home`, it is not replaced here either.
  */
-export function withAbsolutePaths(written: unknown, workspace: string): unknown {
+export function withAbsolutePaths(written: unknown, workspace: string, home: string | undefined): unknown {
   if (!isObject(written)) return written;
-  const { home } = thisPlatform();
+  const fullPath = (path: string): string =>
+    home === undefined ? resolve(workspace, path) : absolutePath(path, workspace, home);
   const absolute = (key: string): object => {
     const folder = written[key];
     // A variable that is not replaced yet has a full path, as in "${HOME}/project".
-    return typeof folder !== 'string' || folder.startsWith('${')
-      ? {}
-      : { [key]: absolutePath(folder, workspace, home) };
+    return typeof folder !== 'string' || folder.startsWith('${') ? {} : { [key]: fullPath(folder) };
   };
   const inHome = (text: unknown): unknown =>
-    typeof text === 'string' && /^~[/\\]/.test(text) ? absolutePath(text, workspace, home) : text;
+    home !== undefined && typeof text === 'string' && /^~[/\\]/.test(text) ? fullPath(text) : text;
   const { command } = written;
   const program = Array.isArray(command) ? [inHome(command[0]), ...command.slice(1)] : inHome(command);
   return {

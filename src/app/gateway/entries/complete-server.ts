@@ -29,6 +29,8 @@ export interface EntrySources {
   /** The folder of the project that the file belongs to. */
   readonly workspace: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
+  /** What `~` stands for. Absent: it is left as it is, as clients do. */
+  readonly home?: string | undefined;
   /** Finds inputs (`${input:…}`) and secrets. Absent: nothing is started, and texts that name them stay in their place. */
   readonly inputs: Inputs | undefined;
   readonly notes: ConfigNote[];
@@ -69,7 +71,7 @@ export function describeProblem(
 
 /** The entry with the values of its variables. */
 export function expandServer({ name, section, written }: WrittenServer, sources: EntrySources): CompletedServer {
-  const { variables, client, workspace, notes } = sources;
+  const { variables, client, workspace, home, notes } = sources;
   const isSet = (variable: string): boolean => variables[variable] !== undefined;
   const ofClient = (text: string): string => {
     for (const variable of optionalVariables(text, { client, section }).filter((each) => !isSet(each))) {
@@ -91,7 +93,7 @@ export function expandServer({ name, section, written }: WrittenServer, sources:
       problems.push({ kind: 'setting', path, why: onlyInVscode(form) });
     }
   });
-  return { written: withAbsolutePaths(value, workspace), problems };
+  return { written: withAbsolutePaths(value, workspace, home), problems };
 }
 
 /** The entry with the values of its inputs and secrets, and of the files that it names. */

@@ -27,6 +27,7 @@ import {
   type WrittenServer,
 } from '../../clients/server-config.ts';
 import { expandVariables } from '../../config/expand.ts';
+import { thisPlatform } from '../../config/folders.ts';
 import { withSuggestion } from '../../config/issues.ts';
 import { ownershipProblem } from '../../config/ownership.ts';
 import { UsageError } from '../../usage-error.ts';
@@ -99,7 +100,7 @@ async function readOne(
     ...found.filter(isOfExtension).map(noteOnExtension),
     ...duplicateServers(content).map(({ name }) => noteOnDuplicate(name, file)),
   ];
-  const sources = sourcesOf(opened, { env, inputs, notes });
+  const sources = sourcesOf(opened, { env, inputs, notes, home: thisPlatform().home });
   const { client, workspace } = sources;
   const upstreams: WrittenUpstream[] = [];
   for (const server of servers) {
@@ -128,7 +129,7 @@ export async function readServer(file: string, name: string, inputs: Inputs): Pr
   // Those of other projects of Claude Code, too: it was named.
   const server = [...opened.servers, ...serversIn(opened.data)].find((each) => each.name === name);
   if (server === undefined) throw new UsageError(`${file} has no server ${JSON.stringify(name)}`);
-  const sources = sourcesOf(opened, { env: process.env, inputs, notes: [] });
+  const sources = sourcesOf(opened, { env: process.env, inputs, notes: [], home: thisPlatform().home });
   const { written, problems } = await completeServer(server, sources);
   wrong.push(...problems.map((each) => describeProblem(opened.place, server, each)));
   const issues = isObject(written) ? valueIssues(written, [name]) : [];
@@ -170,7 +171,7 @@ async function openFile(file: string, wrong: string[]): Promise<OpenedFile | und
 /** Where the values of the entries of a file come from. */
 export function sourcesOf(
   { data, place, servers }: Pick<OpenedFile, 'data' | 'place' | 'servers'>,
-  given: Pick<EntrySources, 'inputs' | 'notes'> & { readonly env: EntrySources['variables'] },
+  given: Pick<EntrySources, 'inputs' | 'notes' | 'home'> & { readonly env: EntrySources['variables'] },
 ): EntrySources {
   const { env, ...rest } = given;
   const client = clientIn(place.file, servers);
