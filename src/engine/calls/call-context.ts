@@ -257,7 +257,7 @@ export class CallContext implements Context {
   }
 
   /**
-   * Without `await`, a handler returns before its input request has a response. The request then rejects and nobody handles
+   * Without `await`, a handler returns before its input request has a response. The request then rejects and nothing handles
    * that, which would end the process: a mistake in one tool must not do that, but its author must learn of it.
    */
   #awaited<T>(sent: Promise<T>): Promise<T> {

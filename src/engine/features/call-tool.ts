@@ -152,7 +152,7 @@ function settle(call: Call, entry: ToolEntry, args: unknown, returned: unknown):
 
 const warned = new WeakSet<ToolEntry>();
 
-/** JSON makes `{}` of a promise, a Map or an error, and nobody notices. Logged once for each tool. */
+/** JSON silently makes `{}` of a promise, a Map or an error. Logged once for each tool. */
 function warnOfLostParts(call: Call, entry: ToolEntry, { content, structuredContent }: ToolResult): void {
   if (structuredContent === undefined || content[0]?.type !== 'text' || !content[0].text.includes('{}')) return;
   if (warned.has(entry)) return;

@@ -8,7 +8,7 @@ test('a caller and a denial are used as they are', () => {
   expect(authenticated(denied)).toBe(denied);
 });
 
-test.each([undefined, null, false])('%s is nobody', (result) => {
+test.each([undefined, null, false])('%s is no caller', (result) => {
   expect(authenticated(result)).toEqual({ status: 401 });
 });
 
@@ -20,7 +20,9 @@ test.each([
   [{ id: 'ada', status: 'active' }, 'returned an object whose status is "active"'],
   ['ada', 'returned a string'],
   [true, 'returned a boolean'],
-])('%j admits nobody, and the error says what to return', (result, said) => {
+])('%j admits no caller, and the error says what to return', (result, said) => {
   expect(() => authenticated(result)).toThrow(`authenticate ${said}`);
-  expect(() => authenticated(result)).toThrow('return { id } for a caller, undefined or { status: 401 } for nobody');
+  expect(() => authenticated(result)).toThrow(
+    'return { id } for a caller, and undefined or { status: 401 } to reject the request',
+  );
 });

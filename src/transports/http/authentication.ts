@@ -3,7 +3,7 @@
 import type { Principal } from '../../protocol/exchange.ts';
 import type { Denied } from './options.ts';
 
-const expected = 'return { id } for a caller, undefined or { status: 401 } for nobody';
+const expected = 'return { id } for a caller, and undefined or { status: 401 } to reject the request';
 
 /**
  * The caller; a denial if there is none. Throws for anything else: callers without an id would share one identity, and with it

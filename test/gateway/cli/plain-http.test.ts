@@ -34,7 +34,7 @@ test('check says where others can read what is sent, and that no token goes ther
   const { code, stderr } = await run('check', '--config', config);
   expect(code).toBe(0);
   expect(stderr.trim().split('\n')).toEqual([
-    'warning: lan: the connection to 192.168.1.5:8000 is not encrypted: others on the network can read and change what is sent, and nobody can sign in there',
+    'warning: lan: the connection to 192.168.1.5:8000 is not encrypted: others on the network can read and change what is sent, and you cannot sign in there',
     'warning: far: the connection to far.example is not encrypted, and tokens are not sent there: use https, or "mooring": { "auth": { "kind": "none" } } if it needs no token',
   ]);
   expect(await run('login', 'lan', '--config', config)).toMatchObject({

@@ -13,7 +13,7 @@ export function noteOnPlainHttp({ slug, disabled, auth, entry }: UpstreamConfig)
   const { host } = new URL(url);
   const text =
     reach === 'local-network' && auth.kind === 'oauth'
-      ? `${slug}: the connection to ${host} is not encrypted: others on the network can read and change what is sent, and nobody can sign in there`
+      ? `${slug}: the connection to ${host} is not encrypted: others on the network can read and change what is sent, and you cannot sign in there`
       : `${slug}: the connection to ${host} is not encrypted, and tokens are not sent there: use https, or "mooring": { "auth": { "kind": "none" } } if it needs no token`;
   return { level: 'warning', text };
 }
