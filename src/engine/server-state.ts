@@ -22,6 +22,7 @@ import { type AnnouncedChange, Changes, type ListKind, listKinds, notifiedList }
 import { type ChangeSource, SharedChanges } from './changes/shared-changes.ts';
 import type { Context } from './context.ts';
 import type { Call, CallServer, Feature } from './contract.ts';
+import { createMemoryExpiringStore } from './expiring-store.ts';
 import type { Limits } from './limits.ts';
 import { Observers } from './observers.ts';
 import type {
@@ -55,7 +56,8 @@ export interface ServerStateOptions {
   readonly sealer: Sealer;
   /** Whether the sealer has a key that other processes, or this server after a restart, can have. */
   readonly hasKey: boolean;
-  readonly store: ExpiringStore;
+  /** Default: in memory. */
+  readonly store: ExpiringStore | undefined;
   readonly bus: Bus | undefined;
   readonly logger: Logger | undefined;
   readonly masksErrors: boolean;
@@ -79,7 +81,6 @@ export class ServerState implements CallServer {
   readonly limits: Limits;
   readonly sealer: Sealer;
   readonly hasKey: boolean;
-  readonly store: ExpiringStore;
   readonly logger: Logger | undefined;
   readonly masksErrors: boolean;
   listCache: CacheHint;
@@ -101,7 +102,6 @@ export class ServerState implements CallServer {
   /** The servers that are mounted on this one. */
   readonly mounted: ServerState[] = [];
   readonly deadlines: Deadlines<Call & Timed>;
-  readonly usedStates: MarkBudget;
   /** Undefined until a tool is registered that runs as a task: most servers have none. */
   tasks: TaskService | undefined;
   /** What health probes ask: tasks that are not kept going are lost for clients, so requests belong elsewhere. */
@@ -112,6 +112,8 @@ export class ServerState implements CallServer {
   runAgain!: RecoveryServer['runAgain'];
   #follower: ResourceFollower | undefined;
   #idPrefix: string | undefined;
+  #store: ExpiringStore | undefined;
+  #usedStates: MarkBudget | undefined;
   readonly #options: ServerStateOptions;
   #capabilities: Capabilities | undefined;
   /** Kinds that have had an entry: a client that was told of a capability is notified when the last entry goes, too. */
@@ -123,7 +125,7 @@ export class ServerState implements CallServer {
     this.limits = options.limits;
     this.sealer = options.sealer;
     this.hasKey = options.hasKey;
-    this.store = options.store;
+    this.#store = options.store;
     this.logger = options.logger;
     this.masksErrors = options.masksErrors;
     this.observers = new Observers(options.logger);
@@ -136,8 +138,6 @@ export class ServerState implements CallServer {
     this.revisions = new ServerRevisions(options.identity, options.rules);
     this.catalog = new Catalog((kind) => this.#changed(kind));
     this.lists = new ListCache(this);
-    const { maxUsedStates, maxUsedStatesPerCaller, journalTtlMs } = options.limits;
-    this.usedStates = new MarkBudget(maxUsedStates, maxUsedStatesPerCaller, journalTtlMs);
     this.deadlines = new Deadlines((call) => this.#expire(call));
     this.shared = options.bus && new SharedChanges(this, options.bus);
   }
@@ -154,6 +154,19 @@ export class ServerState implements CallServer {
   /** Makes the ids of our requests unique among processes, and says which process sent them. Created on first use: start-up loads no crypto. */
   get idPrefix(): string {
     return (this.#idPrefix ??= `m${this.shared?.bus.process ?? crypto.randomUUID().slice(0, 8)}-`);
+  }
+
+  /** The one in memory is created on first use, as `usedStates` is: few servers need them. */
+  get store(): ExpiringStore {
+    return (this.#store ??= createMemoryExpiringStore());
+  }
+
+  get usedStates(): MarkBudget {
+    if (this.#usedStates === undefined) {
+      const { maxUsedStates, maxUsedStatesPerCaller, journalTtlMs } = this.limits;
+      this.#usedStates = new MarkBudget(maxUsedStates, maxUsedStatesPerCaller, journalTtlMs);
+    }
+    return this.#usedStates;
   }
 
   codecOf(revision: string): Codec | undefined {

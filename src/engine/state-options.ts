@@ -1,7 +1,6 @@
 // The options of a server with their defaults.
 
 import { createConsoleLogger } from '../common/console-logger.ts';
-import { createMemoryExpiringStore } from './expiring-store.ts';
 import { resolveServerLimits } from './limits.ts';
 import type { Sealer } from './ports.ts';
 import type { ServerOptions } from './server-options.ts';
@@ -22,7 +21,7 @@ export function stateOptions(options: ServerOptions, ownSealer: Sealer): ServerS
     listCache: cache ?? { ttlMs: 0, cacheScope: 'private' },
     sealer: sealer ?? ownSealer,
     hasKey: key !== undefined || sealer !== undefined,
-    store: store ?? createMemoryExpiringStore(),
+    store,
     bus,
     logger: logger === false ? undefined : (logger ?? createConsoleLogger()),
     masksErrors: options.errors === 'masked',

@@ -191,7 +191,11 @@ export function resolveTaskOptions(
   where: string,
   given: TaskSupport | TaskOptions | undefined,
 ): ResolvedTaskOptions | undefined {
-  if (given === undefined) return undefined;
+  return given === undefined ? undefined : resolveGiven(where, given);
+}
+
+// A function of its own: a server whose tools have no task does not compile it.
+function resolveGiven(where: string, given: TaskSupport | TaskOptions): ResolvedTaskOptions | undefined {
   const options: TaskOptions = typeof given === 'string' ? { support: given } : given;
   const fail = (problem: string): never => {
     throw new TypeError(`${where}, task: ${problem}`);

@@ -16,7 +16,7 @@ export function backtrack(
   const step = (): void => {
     if (++steps > maxSteps) throw new TooManySteps();
   };
-  const isWord = (at: number): boolean => at >= 0 && at < text.length && wordCharacters.has(text.charCodeAt(at));
+  const isWord = (at: number): boolean => at >= 0 && at < text.length && wordCharacters().has(text.charCodeAt(at));
 
   const next = (at: number): number => (unicode ? (text.codePointAt(at) as number) : text.charCodeAt(at));
   const before = (at: number): number => {

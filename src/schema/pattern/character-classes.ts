@@ -38,7 +38,7 @@ export class CharacterClasses {
     if (known !== undefined && known !== 0) return known;
     const { sets, hasBoundaries } = this.#program;
     spend(sets.length * 10 + 10);
-    const members = { sets: sets.map((set) => set.has(code)), isWord: hasBoundaries && wordCharacters.has(code) };
+    const members = { sets: sets.map((set) => set.has(code)), isWord: hasBoundaries && wordCharacters().has(code) };
     const number = this.#numberOf(members);
     if (code < 128) this.ascii[code] = number;
     else {

@@ -158,12 +158,18 @@ function intersect(a: readonly number[], b: readonly number[]): boolean {
   return false;
 }
 
-export const anyCharacter = CharacterSet.ofRanges([0, maxCode]);
-export const lineBreaks = CharacterSet.ofRanges([0x0a, 0x0a], [0x0d, 0x0d], [0x2028, 0x2029]);
-export const digits = CharacterSet.ofRanges([0x30, 0x39]);
-export const wordCharacters = CharacterSet.ofRanges([0x30, 0x39], [0x41, 0x5a], [0x5f, 0x5f], [0x61, 0x7a]);
+/** A set that is made when it is first used: most servers have no patterns. */
+function constantSet(...ranges: readonly (readonly [number, number])[]): () => CharacterSet {
+  let set: CharacterSet | undefined;
+  return () => (set ??= CharacterSet.ofRanges(...ranges));
+}
+
+export const anyCharacter = constantSet([0, maxCode]);
+export const lineBreaks = constantSet([0x0a, 0x0a], [0x0d, 0x0d], [0x2028, 0x2029]);
+export const digits = constantSet([0x30, 0x39]);
+export const wordCharacters = constantSet([0x30, 0x39], [0x41, 0x5a], [0x5f, 0x5f], [0x61, 0x7a]);
 /** White space and line breaks, ECMA-262 §12.2 and §12.3. */
-export const spaces = CharacterSet.ofRanges(
+export const spaces = constantSet(
   [0x09, 0x0d],
   [0x20, 0x20],
   [0xa0, 0xa0],

@@ -64,7 +64,7 @@ class Builder {
     // A search begins anywhere: as if any number of characters stood before the pattern.
     const anywhere = !isAnchored(root);
     if (anywhere) this.#loop = this.#loops++;
-    const start = [{ to: this.#position(anyCharacter), ways: 1 }];
+    const start = [{ to: this.#position(anyCharacter()), ways: 1 }];
     this.#loop = undefined;
     if (anywhere) this.#connect(start, start);
     const whole = this.#join({ first: [], last: start, ways: 0 }, this.#part(root, false));

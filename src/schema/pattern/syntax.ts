@@ -44,13 +44,13 @@ export function parsePattern(source: string, unicode: boolean): Syntax {
   return new PatternParser(source, unicode).parse();
 }
 
-const classEscapes: Readonly<Record<string, CharacterSet>> = {
+const classEscapes: Readonly<Record<string, () => CharacterSet>> = {
   d: digits,
-  D: digits.negate(),
+  D: () => digits().negate(),
   w: wordCharacters,
-  W: wordCharacters.negate(),
+  W: () => wordCharacters().negate(),
   s: spaces,
-  S: spaces.negate(),
+  S: () => spaces().negate(),
 };
 const controlEscapes: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13 };
 
@@ -107,7 +107,7 @@ class PatternParser {
   #atom(): Node {
     if (this.#take('^')) return { kind: 'assertion', what: 'start' };
     if (this.#take('$')) return { kind: 'assertion', what: 'end' };
-    if (this.#take('.')) return { kind: 'set', set: lineBreaks.negate() };
+    if (this.#take('.')) return { kind: 'set', set: lineBreaks().negate() };
     if (this.#take('(')) return this.#group();
     if (this.#take('[')) return { kind: 'set', set: this.#class() };
     if (!this.#take('\\')) return character(this.#next());
@@ -173,7 +173,7 @@ class PatternParser {
     const escapedClass = Object.hasOwn(classEscapes, letter) ? classEscapes[letter] : undefined;
     if (escapedClass !== undefined) {
       this.#at++;
-      return escapedClass;
+      return escapedClass();
     }
     if (Object.hasOwn(controlEscapes, letter)) {
       this.#at++;

@@ -23,19 +23,8 @@ const timeoutMs = 60_000;
 const taskId = { type: 'string', description: 'Id of the task, as it was returned by the tool' } as const;
 const key = { type: 'string', description: 'Key of the question, as task_status returned it' } as const;
 
-function definitionOf(name: FacadeTool, more: Omit<ToolDefinition, 'run' | 'timeoutMs'>): ToolDefinition {
-  const run = async (args: unknown, ctx: Context): Promise<ToolResult> => {
-    const call = callOf(ctx);
-    // The server of the call: this tool may be mounted on another one.
-    const tasks = await call.server.tasks?.load();
-    if (tasks === undefined) throw new TypeError('This server has no tasks');
-    return tasks.callFacade(name, call, args as JsonObject);
-  };
-  return { ...more, timeoutMs, run };
-}
-
-const definitions: Readonly<Record<FacadeTool, ToolDefinition>> = {
-  task_status: definitionOf('task_status', {
+const descriptions: Readonly<Record<FacadeTool, Omit<ToolDefinition, 'run' | 'timeoutMs'>>> = {
+  task_status: {
     description:
       'Get the result of a task: of a tool that returned a task id because it takes long. Waits a while, then reports whether it is still working.',
     annotations: { readOnlyHint: true, openWorldHint: false },
@@ -52,8 +41,8 @@ const definitions: Readonly<Record<FacadeTool, ToolDefinition>> = {
       },
       required: ['taskId'],
     },
-  }),
-  task_answer: definitionOf('task_answer', {
+  },
+  task_answer: {
     description: 'Answer a question of a task, as task_status shows it.',
     input: {
       type: 'object',
@@ -69,20 +58,35 @@ const definitions: Readonly<Record<FacadeTool, ToolDefinition>> = {
       },
       required: ['taskId', 'key'],
     },
-  }),
-  task_cancel: definitionOf('task_cancel', {
+  },
+  task_cancel: {
     description: 'Cancel a task whose result is not needed any more.',
     annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
     input: { type: 'object', properties: { taskId }, required: ['taskId'] },
-  }),
+  },
 };
 
-const own: ReadonlySet<ToolDefinition> = new Set(Object.values(definitions));
+function definitionOf(name: FacadeTool): ToolDefinition {
+  const run = async (args: unknown, ctx: Context): Promise<ToolResult> => {
+    const call = callOf(ctx);
+    // The server of the call: this tool may be mounted on another one.
+    const tasks = await call.server.tasks?.load();
+    if (tasks === undefined) throw new TypeError('This server has no tasks');
+    return tasks.callFacade(name, call, args as JsonObject);
+  };
+  return { ...descriptions[name], timeoutMs, run };
+}
+
+/** The definitions that are registered on any server. */
+const own = new WeakSet<ToolDefinition>();
 
 /** Registers them; `task_answer` only if models may answer. */
 export function addFacadeTools(catalog: Pick<Catalog, 'addTool'>, options: TasksOptions): void {
-  for (const [name, definition] of Object.entries(definitions)) {
-    if (name !== 'task_answer' || modelsAnswer(options)) catalog.addTool(name, definition);
+  for (const name of Object.keys(descriptions) as FacadeTool[]) {
+    if (name === 'task_answer' && !modelsAnswer(options)) continue;
+    const definition = definitionOf(name);
+    own.add(definition);
+    catalog.addTool(name, definition);
   }
 }
 
