@@ -19,6 +19,8 @@ export const reservedParams: ReadonlySet<string> = new Set([
   'grant_type',
   'refresh_token',
   'assertion',
+  'subject_token',
+  'subject_token_type',
   'dpop_jkt',
   'request',
   'request_uri',

@@ -32,6 +32,16 @@ test('users that are kept apart do not share a sign-in', async () => {
   expect(find(shared)).toBe(find(shared));
 });
 
+test('with an exchange of tokens, each caller has credentials of its own', async () => {
+  const find = upstreamAuthorizers({ isInteractive: false, hasUsers: true });
+  const auth = { kind: 'token-exchange', clientId: 'a', clientSecret: 'b', issuer: 'https://login.example' };
+  const [mail, files] = await serversOf({ mooring: { auth } }, { url: 'https://y.example/mcp', mooring: { auth } });
+  if (mail === undefined || files === undefined) throw new Error('a server is missing');
+  expect(find(mail, 'alice')).toBe(find(mail, 'alice'));
+  expect(find(mail, 'alice')).not.toBe(find(mail, 'bob'));
+  expect(find(mail, 'alice')).not.toBe(find(files, 'alice'));
+});
+
 test('a server in the local network without encryption is used without credentials, as no token would be sent there', async () => {
   const find = upstreamAuthorizers({ isInteractive: true, hasUsers: false });
   const [lan, container, keyed, here, far] = await serversOf(

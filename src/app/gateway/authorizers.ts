@@ -1,5 +1,5 @@
-// The credentials of the gateway for its servers: one authorizer for each server. The credentials of callers are for the
-// gateway and never reach a server.
+// The credentials of the gateway for its servers: one authorizer for each server, or for each caller of it. The credentials of
+// callers are for the gateway and never reach a server; a server may get others that were issued in exchange.
 
 import {
   AuthError,
@@ -19,17 +19,33 @@ export interface AuthorizerSettings {
   readonly isInteractive: boolean;
   /** Whether there are several users: the sign-in of one is not used for another. */
   readonly hasUsers: boolean;
+  /** The latest token of a caller. Default: none is known. */
+  readonly tokenOf?: (principalKey: string) => string | undefined;
 }
+
+/** Callers whose credentials for a server are kept for their next connection; the least recently used are forgotten. */
+const maxCallers = 10_000;
 
 /** Returns the function that finds the authorizer of a server; undefined where it needs none. */
 export function upstreamAuthorizers({
   isInteractive,
   hasUsers,
-}: AuthorizerSettings): (config: UpstreamConfig) => Authorizer | undefined {
+  tokenOf = () => undefined,
+}: AuthorizerSettings): (config: UpstreamConfig, principalKey?: string) => Authorizer | undefined {
   const known = new Map<string, Authorizer>();
-  return (config) => {
+  const ofCallers = new Map<string, Authorizer>();
+  const exchanging = (server: string, auth: TokenExchange, digest: string, principalKey: string): Authorizer => {
+    const key = `${digest} ${principalKey}`;
+    const authorizer = ofCallers.get(key) ?? createExchange(server, auth, () => tokenOf(principalKey));
+    ofCallers.delete(key);
+    ofCallers.set(key, authorizer);
+    if (ofCallers.size > maxCallers) ofCallers.delete(ofCallers.keys().next().value as string);
+    return authorizer;
+  };
+  return (config, principalKey = '') => {
     const { auth, entry, digest } = config;
     if (entry.url === undefined || auth.kind === 'none' || auth.kind === 'headers') return undefined;
+    if (auth.kind === 'token-exchange') return exchanging(entry.url, auth, digest, principalKey);
     // Most servers in a local network, and in containers, need no credentials; tokens would not be sent there.
     if (auth.kind === 'oauth' && plainReach(entry.url) === 'local-network') return undefined;
     // With isolated callers, the sign-in of the operator is not used: callers would act as the operator.
@@ -65,17 +81,40 @@ function withoutSignIn(authorizer: Authorizer): Authorizer {
   };
 }
 
-function create(
-  server: string,
-  auth: Exclude<UpstreamAuth, { readonly kind: 'none' | 'headers' }>,
-  store: CredentialStore,
-  isInteractive: boolean,
-): Authorizer {
-  const request = {
-    ...(auth.scopes === undefined ? {} : { scopes: auth.scopes }),
-    ...(auth.resource === undefined ? {} : { resource: auth.resource }),
-    ...(auth.extraParams === undefined ? {} : { extraParams: auth.extraParams }),
+type TokenExchange = UpstreamAuth & { readonly kind: 'token-exchange' };
+
+/** The credentials of one caller. Its tokens are stored in memory only. */
+function createExchange(server: string, auth: TokenExchange, callerToken: () => string | undefined): Authorizer {
+  const subjectToken = (): string => {
+    const token = callerToken();
+    if (token !== undefined) return token;
+    throw new AuthError(
+      'interaction-required',
+      'There is no token of the caller that could be exchanged. Callers must send a bearer token (--http with --auth-issuer)',
+    );
   };
+  const { subjectTokenType = 'access_token' } = auth;
+  return createAuthorizer({
+    server,
+    grant: { kind: 'token-exchange', subjectToken, subjectTokenType },
+    client: clientOf(auth),
+    redirector: false,
+    ...requestOf(auth),
+  });
+}
+
+function requestOf({ scopes, resource, extraParams }: Omit<SignedIn, 'kind'>) {
+  return {
+    ...(scopes === undefined ? {} : { scopes }),
+    ...(resource === undefined ? {} : { resource }),
+    ...(extraParams === undefined ? {} : { extraParams }),
+  };
+}
+
+type SignedIn = UpstreamAuth & { readonly kind: 'oauth' | 'client-credentials' };
+
+function create(server: string, auth: SignedIn, store: CredentialStore, isInteractive: boolean): Authorizer {
+  const request = requestOf(auth);
   if (auth.kind === 'oauth') {
     const client = auth.clientId === undefined ? {} : { client: clientOf({ ...auth, clientId: auth.clientId }) };
     // Stored tokens are used even without a user.

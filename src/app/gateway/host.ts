@@ -18,6 +18,7 @@ import type { PersistentState } from '../profiles/index.ts';
 import type { HealthRegistry } from '../serving/health.ts';
 import type { Settings } from '../settings/settings.ts';
 import { UsageError } from '../usage-error.ts';
+import { CallerTokens } from './caller-tokens.ts';
 import { consoleGateway, GatewayServers, UpstreamMessages } from './console-gateway.ts';
 import type { ControlSocket } from './control-socket.ts';
 import { catalogFolder, pinFile } from './data-files.ts';
@@ -77,12 +78,15 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
   const servers = new GatewayServers();
   const telemetry = await upstreamTelemetry(settings);
   let authorizers: ReturnType<typeof loadAuthorizers> | undefined;
+  let current = config;
+  const callerTokens = new CallerTokens(() => current.servers.some(({ auth }) => auth.kind === 'token-exchange'));
   const gateway = createGateway(config, {
     server: { name: 'mooring-gateway', version, ...persistentState },
     logger,
     pins,
     ...(config.catalog ? { cache: createCatalogCache(catalogFolder(settings.dataDir), logger) } : {}),
-    authorizer: async (server) => (await (authorizers ??= loadAuthorizers(settings)))(server),
+    authorizer: async (server, principalKey) =>
+      (await (authorizers ??= loadAuthorizers(settings, callerTokens)))(server, principalKey),
     target: (server) => sandboxedTarget(server, (sandbox) => record?.(sandbox) ?? sandbox),
     connectOptions: (server) => ({
       telemetry: telemetry.of(server.slug),
@@ -99,7 +103,11 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
   if (base !== undefined) gateway.attach(base);
   const main = mainOf(options, config);
   const server = serverOf(gateway, main);
-  const watch = watchConfig({ files, current: config, read, apply: (next) => gateway.reload(next), logger });
+  const apply = (next: GatewayConfig): Promise<void> => {
+    current = next;
+    return gateway.reload(next);
+  };
+  const watch = watchConfig({ files, current: config, read, apply, logger });
   options.health?.add('upstreams', () => healthOf(gateway));
   let socket: ControlSocket | undefined;
   let opening: NodeJS.Timeout | undefined;
@@ -107,6 +115,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
   const host: GatewayHost = {
     gateway,
     server,
+    callerTokens,
     serverAt: (path) => gateway.serverAt(path),
     protect(install) {
       protect = install;
@@ -148,11 +157,12 @@ function ownVariables(): string[] {
 }
 
 /** Loaded with the first connection: the start does not need them. */
-async function loadAuthorizers(settings: Settings) {
+async function loadAuthorizers(settings: Settings, callerTokens: CallerTokens) {
   const { upstreamAuthorizers } = await import('./authorizers.ts');
   return upstreamAuthorizers({
     isInteractive: canSignIn(settings),
     hasUsers: settings.auth !== undefined && settings.http?.enabled === true,
+    tokenOf: (principalKey) => callerTokens.of(principalKey),
   });
 }
 

@@ -163,7 +163,9 @@ function accessOptions({ authentication, audit, ready, shared }: HttpRun): HttpO
   const parts = [...(shared?.monitors ?? []), ...own];
   const monitors = parts.length === 0 ? {} : { monitors: parts };
   if (authentication === undefined) return monitors;
-  const { authenticate, routes } = authentication;
+  const { routes } = authentication;
+  const authenticate =
+    ready.gateway?.callerTokens.remembering(authentication.authenticate) ?? authentication.authenticate;
   return {
     ...monitors,
     authenticate: audit === undefined ? authenticate : audit.authentication(authenticate),

@@ -173,6 +173,25 @@ test('client credentials need a client and a secret or key, and only servers wit
   );
 });
 
+test('an exchange of tokens needs a client, its secret and an issuer, and keeps callers apart', async () => {
+  const url = 'https://x.example';
+  const auth = { kind: 'token-exchange', clientId: 'me', clientSecret: 's', issuer: 'https://login.example' };
+  const [server] = (await decode({ a: { url, mooring: { auth } } })).servers;
+  expect(server?.isolation).toBe('principal');
+  for (const [more, problem] of [
+    [{ auth: { kind: 'token-exchange' } }, 'token-exchange needs a clientId'],
+    [{ auth: { ...auth, clientSecret: undefined } }, 'token-exchange needs a clientSecret or a privateKeyFile'],
+    [{ auth: { ...auth, issuer: undefined } }, 'token-exchange needs an issuer'],
+    [{ auth, isolation: 'shared' }, 'a.mooring.isolation: cannot be "shared" with token-exchange'],
+    [{ auth, isolation: 'call' }, 'a.mooring.isolation: cannot be "call" with token-exchange'],
+    [{ auth, start: 'eager' }, 'a.mooring.start: cannot be "eager" with token-exchange'],
+    [{ auth: { ...auth, extraParams: { subject_token: 'x' } } }, 'cannot contain subject_token'],
+    [{ auth: { kind: 'oauth', subjectTokenType: 'jwt' } }, 'auth.subjectTokenType: is for token-exchange'],
+  ] as const) {
+    expect(await issuesOf({ a: { url, mooring: JSON.parse(JSON.stringify(more)) } })).toContain(problem);
+  }
+});
+
 test('a file of variables is an error where no file is read: its variables would be missing', async () => {
   const issues = await issuesOf({ one: { command: 'x', envFile: '.env' } });
   expect(issues).toContain('is read only for configuration files');

@@ -82,6 +82,7 @@ export function decodeUpstream(given: WrittenUpstream, options: DecodeOptions): 
     if (why !== undefined) issues.push({ path: [name, 'mooring', 'forwardHeaders'], message: `${header}: ${why}` });
   }
   issues.push(...ownIssues(own).map(({ path, message }) => ({ path: [name, 'mooring', ...path], message })));
+  const auth = own.auth ?? authOf(entry);
   const decoded: Omit<UpstreamConfig, 'digest' | 'identity'> = {
     name,
     slug,
@@ -92,7 +93,8 @@ export function decodeUpstream(given: WrittenUpstream, options: DecodeOptions): 
     prompts: decodeFilter(own.prompts, [name, 'mooring', 'prompts'], issues),
     resources: decodeFilter(own.resources, [name, 'mooring', 'resources'], issues),
     override: Object.fromEntries(Object.entries(own.override ?? {}).map(([tool, each]) => [tool, overrideOf(each)])),
-    isolation: own.isolation ?? (options.authenticated === true ? 'principal' : 'shared'),
+    isolation:
+      own.isolation ?? (options.authenticated === true || auth.kind === 'token-exchange' ? 'principal' : 'shared'),
     start: own.start ?? defaults.start,
     idleMs: own.idleMs ?? defaults.idleMs,
     restart: { ...defaults.restart, ...own.restart },
@@ -101,7 +103,7 @@ export function decodeUpstream(given: WrittenUpstream, options: DecodeOptions): 
     // A longer time limit must not end with the default of the other one.
     maxTimeoutMs: own.maxTimeoutMs ?? Math.max(defaults.maxTimeoutMs, timeoutMs),
     revision: own.revision ?? defaults.revision,
-    auth: own.auth ?? authOf(entry),
+    auth,
     forwardHeaders: (own.forwardHeaders ?? []).map((each) => each.toLowerCase()),
     roots: own.roots?.map((each) => rootOf(each, folder)),
     asks: own.asks ?? defaults.asks,
@@ -177,7 +179,13 @@ function ownIssues({ roots = [], override = {} }: OwnKeys): Issue[] {
 
 function authIssues(
   name: string,
-  { auth, entry, sandbox }: Pick<UpstreamConfig, 'auth' | 'entry' | 'sandbox'>,
+  {
+    auth,
+    entry,
+    sandbox,
+    isolation,
+    start,
+  }: Pick<UpstreamConfig, 'auth' | 'entry' | 'sandbox' | 'isolation' | 'start'>,
 ): Issue[] {
   const path = [name, 'mooring', 'auth'];
   const isCommand = entry.command !== undefined;
@@ -189,13 +197,31 @@ function authIssues(
     const message = 'is a secret, which is looked up only for configuration files; put its value here';
     issues.push({ path: [...path, 'clientSecret'], message });
   }
-  if (auth.kind === 'client-credentials') {
-    if (auth.clientId === undefined) issues.push({ path, message: 'client-credentials needs a clientId' });
+  if (auth.kind === 'client-credentials' || auth.kind === 'token-exchange') {
+    if (auth.clientId === undefined) issues.push({ path, message: `${auth.kind} needs a clientId` });
     if (auth.clientSecret === undefined && auth.privateKeyFile === undefined) {
-      issues.push({ path, message: 'client-credentials needs a clientSecret or a privateKeyFile' });
+      issues.push({ path, message: `${auth.kind} needs a clientSecret or a privateKeyFile` });
     }
   }
-  if (auth.kind === 'oauth' || auth.kind === 'client-credentials') {
+  if (auth.kind === 'token-exchange') {
+    if (auth.issuer === undefined) {
+      issues.push({
+        path,
+        message: 'token-exchange needs an issuer: the server does not choose who gets the tokens of callers',
+      });
+    }
+    if (isolation !== 'principal' && isolation !== 'session') {
+      const message = `cannot be ${JSON.stringify(isolation)} with token-exchange: each caller has a token of its own`;
+      issues.push({ path: [name, 'mooring', 'isolation'], message });
+    }
+    if (start === 'eager') {
+      const message = 'cannot be "eager" with token-exchange: the server can be used when a caller sends a request';
+      issues.push({ path: [name, 'mooring', 'start'], message });
+    }
+  } else if ((auth as { readonly subjectTokenType?: unknown }).subjectTokenType !== undefined) {
+    issues.push({ path: [...path, 'subjectTokenType'], message: 'is for token-exchange' });
+  }
+  if (auth.kind !== 'none' && auth.kind !== 'headers') {
     const reserved = Object.keys(auth.extraParams ?? {}).filter((each) => reservedParams.has(each));
     const message = `cannot contain ${reserved.join(', ')}: the gateway sets it`;
     if (reserved.length > 0) issues.push({ path: [...path, 'extraParams'], message });

@@ -84,18 +84,27 @@ export type UpstreamAuth =
       readonly resource?: string | undefined;
       readonly extraParams?: Readonly<Record<string, string>> | undefined;
     }
-  | {
-      readonly kind: 'client-credentials';
-      readonly clientId: string;
-      readonly clientSecret?: string | undefined;
-      /** PEM file of the key that signs the assertion, instead of a secret. */
-      readonly privateKeyFile?: string | undefined;
-      readonly keyAlgorithm?: string | undefined;
-      readonly issuer?: string | undefined;
-      readonly scopes?: readonly string[] | undefined;
-      readonly resource?: string | undefined;
-      readonly extraParams?: Readonly<Record<string, string>> | undefined;
-    };
+  | ({ readonly kind: 'client-credentials'; readonly issuer?: string | undefined } & GatewayClient)
+  /** The token of the caller is exchanged for one that the server accepts (RFC 8693). */
+  | ({
+      readonly kind: 'token-exchange';
+      /** The authorization server that gets the token of the caller, and no other. */
+      readonly issuer: string;
+      /** Default `access_token`. */
+      readonly subjectTokenType?: 'access_token' | 'jwt' | undefined;
+    } & GatewayClient);
+
+/** The gateway as a client of an authorization server, with credentials of its own. */
+interface GatewayClient {
+  readonly clientId: string;
+  readonly clientSecret?: string | undefined;
+  /** PEM file of the key that signs the assertion, instead of a secret. */
+  readonly privateKeyFile?: string | undefined;
+  readonly keyAlgorithm?: string | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  readonly resource?: string | undefined;
+  readonly extraParams?: Readonly<Record<string, string>> | undefined;
+}
 
 /** The sandbox of a command. */
 export interface UpstreamSandbox {

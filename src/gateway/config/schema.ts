@@ -73,9 +73,9 @@ const auth = {
   properties: {
     kind: {
       type: 'string',
-      enum: ['none', 'headers', 'oauth', 'client-credentials'],
+      enum: ['none', 'headers', 'oauth', 'client-credentials', 'token-exchange'],
       description:
-        'none; headers: those of the entry; oauth: a user signs in once; client-credentials: the gateway has a secret or a key.',
+        'none; headers: those of the entry; oauth: a user signs in once; client-credentials: the gateway has a secret or a key; token-exchange: the token of the caller is exchanged for one that the server accepts.',
     },
     scopes: { ...texts, description: 'OAuth scopes to request.' },
     clientId: {
@@ -89,7 +89,11 @@ const auth = {
     },
     privateKeyFile: { type: 'string', minLength: 1, description: 'Its private key (PEM), instead of a secret.' },
     keyAlgorithm: { type: 'string', minLength: 1, description: 'The algorithm of the key, such as RS256 or ES256.' },
-    issuer: { type: 'string', minLength: 1, description: 'The only authorization server that gets the secret.' },
+    issuer: {
+      type: 'string',
+      minLength: 1,
+      description: 'The only authorization server that gets the secret, and the tokens of callers.',
+    },
     resource: {
       type: 'string',
       minLength: 1,
@@ -100,7 +104,12 @@ const auth = {
       type: 'object',
       additionalProperties: { type: 'string' },
       description:
-        'More parameters of the authorization request, such as audience or access_type; of the token request with client-credentials.',
+        'More parameters of the authorization request, such as audience or access_type; of the token request with client-credentials and token-exchange.',
+    },
+    subjectTokenType: {
+      type: 'string',
+      enum: ['access_token', 'jwt'],
+      description: 'What the token of the caller is called in the request. Default: access_token.',
     },
   },
   required: ['kind'],

@@ -1,5 +1,5 @@
-// The pauses of a server for all its callers. A failed start is the same for everyone. A process of one caller that ends delays
-// only the next process of that caller: otherwise one caller could keep the server from the others.
+// The pauses of a server for all its callers. A failed start is the same for everyone. A process of one caller that ends, or its
+// credentials, delay only the next connection of that caller: otherwise one caller could keep the server from the others.
 
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import { RestartBackoff } from './restart-backoff.ts';
@@ -44,8 +44,8 @@ export class CallerBackoffs {
     this.#starts.failed();
   }
 
-  /** A process ended. */
-  ended(key: string): void {
+  /** A process of this caller ended, or its credentials were rejected. */
+  failed(key: string): void {
     const backoff = this.#of(key);
     backoff.failed();
     if (this.#isShared) return;

@@ -19,7 +19,7 @@ export interface ConnectSettings {
   readonly eraCache?: EraCache | undefined;
   /** How often a server that is down is tried again. Default: every 60 s. */
   readonly retryDownMs?: number | undefined;
-  /** Credentials for an upstream, if it needs any. */
+  /** Credentials for an upstream, if it needs any; `principalKey`: whose connection it is, empty for a shared one. */
   readonly authorizer?:
     | ((config: UpstreamConfig, principalKey: string) => Authorizer | undefined | Promise<Authorizer | undefined>)
     | undefined;
@@ -45,7 +45,7 @@ export async function connectOptions(
   events: ConnectEvents,
 ): Promise<ConnectOptions> {
   const isProcess = config.entry.command !== undefined;
-  const authorizer = await settings.authorizer?.(config, connection.key);
+  const authorizer = await settings.authorizer?.(config, connection.owner ?? '');
   const { revision, timeoutMs, maxTimeoutMs, maxResultBytes, inheritEnv } = config;
   return {
     client: settings.client,

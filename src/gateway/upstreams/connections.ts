@@ -8,9 +8,9 @@ import { type ConnectSettings, connectOptions } from './connect-options.ts';
 import { UpstreamConnection } from './connection.ts';
 import type { CallerKeys, ConnectionCaller } from './contract.ts';
 import { everyAsk } from './declared-capabilities.ts';
-import { isolationKey, keepsApart } from './isolation.ts';
+import { actsAsCaller, isolationKey, keepsApart } from './isolation.ts';
 import { pause } from './restart-backoff.ts';
-import { cannotBeUsed, isPermanent, reasonForCallers, type UpstreamUnavailable } from './start-error.ts';
+import { cannotBeUsed, isPermanent, needsLogin, reasonForCallers, type UpstreamUnavailable } from './start-error.ts';
 
 /** How long a call waits for a connection to open. */
 const maxWaitMs = 10_000;
@@ -193,7 +193,7 @@ export class UpstreamConnections {
     const isOwned = keepsApart(this.#config);
     const connection = new UpstreamConnection(
       key,
-      isOwned ? (call?.principalKey ?? '') : undefined,
+      isOwned ? (call?.principalKey ?? (this.#config.isolation === 'principal' ? key : '')) : undefined,
       {
         idle: (idle) => this.#becameIdle(idle),
         unresponsive: (each) => {
@@ -246,8 +246,11 @@ export class UpstreamConnections {
         return connection;
       } catch (error) {
         if (signal.aborted) throw this.#unavailable('it was stopped');
-        this.#lastError = error;
-        backoffs.startFailed();
+        if (needsLogin(error) && actsAsCaller(this.#config)) backoffs.failed(key);
+        else {
+          this.#lastError = error;
+          backoffs.startFailed();
+        }
         const isOver = isPermanent(error) || backoffs.isDown;
         this.#events.startFailed(error, isOver);
         if (isOver) throw this.#unavailable(this.#reason(error), backoffs.waitMs(), error);
@@ -290,7 +293,7 @@ export class UpstreamConnections {
     this.#stopIdleTimer(slot);
     // What becomes of the process of one caller does not concern the others.
     if (this.#config.isolation === 'shared') this.#lastError = error;
-    this.#backoffs.ended(connection.key);
+    this.#backoffs.failed(connection.key);
     this.#events.lost(connection, error);
     void this.#end(Promise.resolve(connection), 0);
   }

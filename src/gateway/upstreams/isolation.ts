@@ -15,6 +15,11 @@ export function keepsApart({ isolation }: Pick<UpstreamConfig, 'isolation'>): bo
   return isolation === 'principal' || isolation === 'session';
 }
 
+/** Its requests are authorized as their caller: without one, nothing can be read from it, and a rejection concerns that caller only. */
+export function actsAsCaller({ auth }: Pick<UpstreamConfig, 'auth'>): boolean {
+  return auth.kind === 'token-exchange';
+}
+
 /** Lists of a server that were read over the connection of one caller, and that others may not see. */
 export function isOfOneCaller(config: Pick<UpstreamConfig, 'isolation'>, { cache }: UpstreamLists): boolean {
   return keepsApart(config) && cache?.cacheScope === 'private';

@@ -8,7 +8,7 @@ import type { CheckedLists, ListSettings } from './checked-lists.ts';
 import type { UpstreamConnection } from './connection.ts';
 import type { UpstreamConnections } from './connections.ts';
 import type { CallerKeys, ConnectionCaller, UpstreamListener } from './contract.ts';
-import { isolationKey, keepsApart } from './isolation.ts';
+import { actsAsCaller, isolationKey, keepsApart } from './isolation.ts';
 import { factsOf, KnownLists } from './known-lists.ts';
 import { ListRefresh } from './list-refresh.ts';
 import { readLists } from './read-lists.ts';
@@ -52,7 +52,7 @@ export class UpstreamCatalog {
     this.#callers = new CallerLists(config, settings);
     const { checked, storedFacts } = this.#common;
     this.#facts = checked === undefined ? storedFacts : factsOf(checked.shown);
-    this.#isPrivate = storedFacts !== undefined;
+    this.#isPrivate = storedFacts !== undefined || actsAsCaller(config);
   }
 
   /** Callers see different lists. */
@@ -185,6 +185,8 @@ export class UpstreamCatalog {
   }
 
   async #readOverAny(): Promise<void> {
+    // They are read for the first caller.
+    if (actsAsCaller(this.#config) && this.#connections.anyOpen === undefined) return;
     await this.#readWith(this.#connections.listKey, undefined);
   }
 
@@ -246,7 +248,8 @@ export class UpstreamCatalog {
   #take(connection: UpstreamConnection, lists: UpstreamLists, caller: ListedFor | undefined): void {
     const { key, client, announcesChanges } = connection;
     // Without a word about it, on a revision that has it, they may be what the headers of this caller gave it.
-    const scope = lists.cache?.cacheScope ?? (client.mustListen ? 'private' : 'public');
+    const byDefault = client.mustListen || actsAsCaller(this.#config) ? 'private' : 'public';
+    const scope = lists.cache?.cacheScope ?? byDefault;
     const wasPrivate = this.#isPrivate && this.#wasRead;
     this.#wasRead = true;
     if (!wasPrivate && (scope === 'public' || !keepsApart(this.#config))) {

@@ -9,7 +9,7 @@ import type { ConnectSettings } from './connect-options.ts';
 import type { UpstreamConnection } from './connection.ts';
 import { UpstreamConnections } from './connections.ts';
 import type { CallerKeys, ConnectionCaller, UpstreamCall, UpstreamListener, UpstreamStatus } from './contract.ts';
-import { isolationKey, keepsApart } from './isolation.ts';
+import { actsAsCaller, isolationKey, keepsApart } from './isolation.ts';
 import { ResourceFollowers } from './resource-followers.ts';
 import { defaultRetryDownMs } from './restart-backoff.ts';
 import { cannotBeUsed, isAuthorizationError, isUnreachable, messageOf, needsLogin } from './start-error.ts';
@@ -336,12 +336,12 @@ export class Upstream {
 
   /** A server without a process of ours does not end: what its requests show decides whether it can be used. */
   #remoteFailed(error: unknown): void {
-    const isDown = isUnreachable(error);
     // With a connection for each user, others may have signed in.
-    if (!isDown && (!needsLogin(error) || this.#connections.open.length > 1)) return;
+    const mustLogIn = needsLogin(error) && this.#connections.open.length <= 1 && !actsAsCaller(this.config);
+    if (!mustLogIn && !isUnreachable(error)) return;
     this.#checkAll();
-    if (isDown) this.#state.enterAndRetry('down', messageOf(error));
-    else this.#needsLogin(messageOf(error));
+    if (mustLogIn) this.#needsLogin(messageOf(error));
+    else this.#state.enterAndRetry('down', messageOf(error));
   }
 
   /** The server may be another one when it is back. */
@@ -350,8 +350,9 @@ export class Upstream {
   }
 
   #needsLogin(reason: string): void {
-    // A user who has to sign in would get a page in the browser with every attempt.
-    if (this.config.auth.kind === 'oauth') this.#state.enter('needs-login', reason);
+    // The credentials of one caller say nothing about the server; a user would get a page in the browser with every attempt.
+    if (actsAsCaller(this.config)) this.#state.enter('idle', reason);
+    else if (this.config.auth.kind === 'oauth') this.#state.enter('needs-login', reason);
     else this.#state.enterAndRetry('needs-login', reason);
   }
 

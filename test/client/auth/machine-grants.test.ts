@@ -188,6 +188,42 @@ test('a token of another type than requested is not passed on', async () => {
   expect(as.forms()).toHaveLength(0);
 });
 
+test('the token of a user is exchanged for one that the server accepts', async () => {
+  const { as, rs } = await worlds.start({}, { challenge: 'scope="mail"' });
+  let n = 0;
+  const grant: MachineGrant = { kind: 'token-exchange', subjectToken: () => `of.the.user.${++n}` };
+  const client = { clientId: 'front', clientSecret: 's', issuer: as.issuer };
+  const { call } = caller(rs, { ...noUser, grant, client, extraParams: { audience: 'mail' } });
+  expect(await Promise.all([call(), call()])).toEqual([200, 200]);
+  expect(as.forms().map((form) => Object.fromEntries(form))).toEqual([
+    expect.objectContaining({
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      subject_token: 'of.the.user.1',
+      subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      resource: rs.url,
+      scope: 'mail',
+      audience: 'mail',
+    }),
+  ]);
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_590_000 });
+  expect(await call()).toBe(200);
+  expect(as.forms().map((form) => form.get('subject_token'))).toEqual(['of.the.user.1', 'of.the.user.2']);
+});
+
+test('the server does not choose who gets the token of a user', async () => {
+  const { as, rs } = await worlds.start();
+  const other = await worlds.start();
+  const grant: MachineGrant = { kind: 'token-exchange', subjectToken: 'of.the.user' };
+  for (const [issuer, code] of [
+    [other.as.issuer, 'client-bound-elsewhere'],
+    [undefined, 'configuration'],
+  ] as const) {
+    const client = { clientId: 'front', clientSecret: 's', ...(issuer && { issuer }) };
+    await expect(caller(rs, { ...noUser, grant, client }).call()).rejects.toMatchObject({ code });
+  }
+  expect([...as.forms(), ...other.as.forms()]).toEqual([]);
+});
+
 test('a server that demands other scopes with every response does not make requests grow without end', async () => {
   const at = 'https://mcp.example.com';
   const issued: number[] = [];

@@ -4,10 +4,16 @@ import type { ConfigNote } from '../../../gateway/config/decode-upstream.ts';
 import type { UpstreamConfig } from '../../../gateway/config/gateway-config.ts';
 import { plainReach } from '../../auth/plain-http.ts';
 
+const kindsWithTokens: ReadonlySet<UpstreamConfig['auth']['kind']> = new Set([
+  'oauth',
+  'client-credentials',
+  'token-exchange',
+]);
+
 /** What a user should know of an address without encryption, to which no token is sent. */
 export function noteOnPlainHttp({ slug, disabled, auth, entry }: UpstreamConfig): ConfigNote | undefined {
   const { url } = entry;
-  if (disabled || url === undefined || (auth.kind !== 'oauth' && auth.kind !== 'client-credentials')) return undefined;
+  if (disabled || url === undefined || !kindsWithTokens.has(auth.kind)) return undefined;
   const reach = plainReach(url);
   if (reach === undefined || reach === 'loopback') return undefined;
   const { host } = new URL(url);

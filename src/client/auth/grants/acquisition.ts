@@ -140,6 +140,10 @@ export class Acquisition {
     const { metadata } = discovery;
     const given = await preRegistered(this.#options.registration, metadata, this.#credentials);
     if (given === undefined) throw authErrors.configuration(`the ${grant.kind} grant needs a client`);
+    // Otherwise the MCP server would choose who gets the user's token.
+    if (grant.kind === 'token-exchange' && given.issuer === undefined) {
+      throw authErrors.configuration('the token-exchange grant needs the issuer of its client');
+    }
     const client = await toIdentity(given, metadata);
     const { extraParams } = this.#options;
     const request = { http: this.#http, discovery, client, scopes, extraParams, dpop, signal };

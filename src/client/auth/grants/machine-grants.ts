@@ -1,5 +1,5 @@
-// Tokens without a user: client credentials, a workload's own assertion (RFC 7523), and enterprise-managed
-// authorization, where the company's identity provider vouches for a user who is already signed in there.
+// Tokens without a sign-in: client credentials, a workload's own assertion (RFC 7523), enterprise-managed authorization, where
+// the company's identity provider vouches for a user who is already signed in there, and the exchange of a user's token.
 
 import type { Discovery } from '../discovery/discovery.ts';
 import { findServerMetadata, type ServerMetadata, tokenOnlyMetadata } from '../discovery/server-metadata.ts';
@@ -22,6 +22,9 @@ export interface AssertionRequest {
 /** A token issued elsewhere, or a function that gets a new one. */
 export type AssertionSource = string | ((need: AssertionRequest) => string | Promise<string>);
 
+/** The kinds of token that can be exchanged (RFC 8693, section 3). */
+export type SubjectTokenType = 'access_token' | 'id_token' | 'jwt' | 'refresh_token' | 'saml1' | 'saml2';
+
 /** How a machine gets its tokens. */
 export type MachineGrant =
   | { readonly kind: 'client-credentials' }
@@ -33,6 +36,13 @@ export type MachineGrant =
       readonly subjectTokenType?: 'id_token' | 'saml2' | 'refresh_token';
       /** The identity provider, and our client there. The token endpoint is discovered unless given. */
       readonly identityProvider: PreRegisteredClient & { readonly issuer: string; readonly tokenEndpoint?: string };
+    }
+  | {
+      readonly kind: 'token-exchange';
+      /** The token of the user for whom the server is called. Only the `issuer` of the client gets it, so that must be set. */
+      readonly subjectToken: AssertionSource;
+      /** Default `access_token`. */
+      readonly subjectTokenType?: SubjectTokenType;
     };
 
 /** One token to get. */
@@ -48,7 +58,9 @@ export interface MachineRequest {
 }
 
 const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-const idJag = 'urn:ietf:params:oauth:token-type:id-jag';
+const tokenExchange = 'urn:ietf:params:oauth:grant-type:token-exchange';
+const tokenType = (name: string): string => `urn:ietf:params:oauth:token-type:${name}`;
+const idJag = tokenType('id-jag');
 
 /** Gets a token. A rejection is final: no other grant is tried instead. */
 export async function requestMachineToken(grant: MachineGrant, request: MachineRequest): Promise<TokenResponse> {
@@ -58,6 +70,9 @@ export async function requestMachineToken(grant: MachineGrant, request: MachineR
   const parameters = { ...request.extraParams, resource, ...scopeOf(request.scopes) };
   if (grant.kind === 'client-credentials') return requestGrant(call, 'client_credentials', parameters);
   const need: AssertionRequest = { issuer: metadata.issuer, resource, scopes: request.scopes };
+  if (grant.kind === 'token-exchange') {
+    return requestGrant(call, tokenExchange, { ...parameters, ...(await subjectOf(grant, 'access_token', need)) });
+  }
   const assertion =
     grant.kind === 'workload' ? await obtain(grant.assertion, need) : await exchange(grant, request, need);
   return requestGrant(call, jwtBearer, { ...parameters, assertion });
@@ -76,14 +91,13 @@ async function exchange(
   const metadata = await providerMetadata(provider, http, signal);
   const { accessToken } = await requestGrant(
     { http, metadata, client: await toIdentity(provider, metadata), signal },
-    'urn:ietf:params:oauth:grant-type:token-exchange',
+    tokenExchange,
     {
       requested_token_type: idJag,
       audience: need.issuer,
       resource: need.resource,
       ...scopeOf(need.scopes),
-      subject_token: await obtain(grant.subjectToken, need),
-      subject_token_type: `urn:ietf:params:oauth:token-type:${grant.subjectTokenType ?? 'id_token'}`,
+      ...(await subjectOf(grant, 'id_token', need)),
     },
     { issuedTokenType: idJag },
   );
@@ -98,6 +112,17 @@ async function providerMetadata(
   if (provider.tokenEndpoint === undefined) return findServerMetadata(http, provider.issuer, { signal });
   http.guard.check('the identity provider', provider.tokenEndpoint);
   return tokenOnlyMetadata(provider.issuer, provider.tokenEndpoint);
+}
+
+async function subjectOf(
+  grant: { readonly subjectToken: AssertionSource; readonly subjectTokenType?: SubjectTokenType },
+  defaultType: SubjectTokenType,
+  need: AssertionRequest,
+): Promise<Record<string, string>> {
+  return {
+    subject_token: await obtain(grant.subjectToken, need),
+    subject_token_type: tokenType(grant.subjectTokenType ?? defaultType),
+  };
 }
 
 async function obtain(source: AssertionSource, need: AssertionRequest): Promise<string> {

@@ -3,7 +3,7 @@ import type { webcrypto } from 'node:crypto';
 import type { ClientAuthMethod } from './client-identity.ts';
 
 /** Ways to get a token; part of the storage key, so that a machine's token is never taken for a user's. */
-export type GrantKind = 'authorization-code' | 'client-credentials' | 'enterprise' | 'workload';
+export type GrantKind = 'authorization-code' | 'client-credentials' | 'enterprise' | 'token-exchange' | 'workload';
 
 /** An access token, and what is known about it. */
 export interface TokenSet {
