@@ -14,7 +14,9 @@ function sending(tokens: CallerTokens, more: Partial<Principal> = {}) {
     const [, id = ''] = /^Bearer (\w+)/.exec(request.get('authorization') ?? '') ?? [];
     return id === 'stranger' ? { status: 401 } : { id, ...more };
   });
-  return (token: string) => authenticate({ get: (name) => (name === 'authorization' ? `Bearer ${token}` : undefined) });
+  const about = { method: 'POST', path: '/mcp', address: '127.0.0.1' };
+  return (token: string) =>
+    authenticate({ ...about, get: (name) => (name === 'authorization' ? `Bearer ${token}` : undefined) });
 }
 
 test('the token of the last request of a caller is known, and none of a request that was rejected', () => {

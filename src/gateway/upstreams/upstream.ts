@@ -326,12 +326,11 @@ export class Upstream {
     const reason = messageOf(error);
     this.#reportFailure('a server cannot be connected', error);
     const isInUse = this.#connections.anyOpen !== undefined;
-    if (needsLogin(error)) {
-      if (!isInUse) this.#needsLogin(reason);
-    } else if (!isOver) {
-      if (!isInUse) this.#state.enter('starting', reason);
-    } else if (isInUse) this.#state.enterAndRetry('degraded', `a connection could not be opened: ${reason}`);
-    else this.#state.enterAndRetry('down', reason);
+    if (isInUse && (!isOver || needsLogin(error))) return;
+    if (isInUse) this.#state.enterAndRetry('degraded', `a connection could not be opened: ${reason}`);
+    else if (needsLogin(error)) this.#needsLogin(reason);
+    else if (isOver) this.#state.enterAndRetry('down', reason);
+    else this.#state.enter('starting', reason);
   }
 
   /** A server without a process of ours does not end: what its requests show decides whether it can be used. */
