@@ -82,15 +82,19 @@ const groups = [
   // What the program loads before everything else, and nothing of it is compiled yet.
   { name: 'compile-cache', entries: ['src/app/compile-cache.ts'] },
   // What every server loads. Not src/transports/http.ts: a bundle of mooring/web would have the HTTP server of Node.js in it,
-  // which bundlers for other runtimes reject.
+  // which bundlers for other runtimes reject. The last four are small: without them
+  // here, the gateway would load all of `start` and `files`, and a bundle of mooring/web would have them in it.
   {
     name: 'core',
-    entries: ['src/web.ts', 'src/transports/stdio.ts', 'src/logging/logger.ts'],
-  },
-  // Small modules that several of the groups below share. Without this one, the gateway would load all of `start` and `files`.
-  {
-    name: 'shared',
-    entries: ['src/protocol/callers/caller-turns.ts', 'src/common/glob.ts', 'src/engine/catalog/rank-tools.ts'],
+    entries: [
+      'src/web.ts',
+      'src/transports/stdio.ts',
+      'src/logging/logger.ts',
+      'src/protocol/callers/caller-turns.ts',
+      'src/common/glob.ts',
+      'src/common/slot-set.ts',
+      'src/engine/catalog/rank-tools.ts',
+    ],
   },
   // What the first call of a tool loads: the feature, and the validator of its arguments.
   { name: 'calls', entries: ['src/engine/features/call-tool.ts', 'src/schema/json-schema-validator.ts'] },
