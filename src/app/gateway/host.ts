@@ -123,7 +123,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
     },
     monitor: () => ({ ...monitorOf(gateway), clientDurations: telemetry.durations() }),
     reload: () => watch.reload(),
-    upstreams: consoleGateway({ gateway, pins, as: main, messages, servers }),
+    upstreams: consoleGateway({ gateway, config: () => watch.config, pins, as: main, messages, servers }),
     async control(serving) {
       const info = { startedAt: new Date().toISOString(), files };
       const open = async (): Promise<void> => {
@@ -260,6 +260,7 @@ function controlHandlers(
     status: () => gateway.status(),
     tools: ({ view }: JsonObject) => toolsOf(gateway, typeof view !== 'string' || view === '' ? main : { view }),
     restart: (params: JsonObject) => gateway.restart(nameOf(params)),
+    identities: () => watch.config.servers.map(({ identity }) => identity),
     recheck: (params: JsonObject) => gateway.recheckPins(nameOf(params)),
     reload: () => watch.reload(),
     // As if the user had sent it: open calls finish. After the response to this request. On Windows, a signal that is really sent

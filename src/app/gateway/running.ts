@@ -34,6 +34,8 @@ export interface RunningGateway {
   status(): Promise<readonly UpstreamStatus[]>;
   tools(view: string): Promise<readonly ListedTool[]>;
   restart(server: string): Promise<void>;
+  /** Of its servers, as pins have them. */
+  identities(): Promise<readonly string[]>;
   /** Compares the tools of a server with its pins again. */
   recheck(server: string): Promise<void>;
   reload(): Promise<void>;
@@ -82,6 +84,7 @@ function gatewayAt(path: string, info: GatewayInfo): RunningGateway {
     status: async () => (await askGateway(path, 'status')) as readonly UpstreamStatus[],
     tools: async (view) => (await askGateway(path, 'tools', { view })) as readonly ListedTool[],
     restart: async (server) => void (await askGateway(path, 'restart', { server })),
+    identities: async () => (await askGateway(path, 'identities')) as readonly string[],
     recheck: async (server) => void (await askGateway(path, 'recheck', { server })),
     reload: async () => void (await askGateway(path, 'reload')),
     stop: async () => void (await askGateway(path, 'stop')),

@@ -309,6 +309,50 @@ test('a tool that changes is withheld with pin block, shown by diff, and usable 
   await client.close();
 });
 
+test('tools of an earlier command are told apart, are no changes, and can be removed', async () => {
+  const blocked = { mooring: { pin: 'block' } };
+  const listed = async (entry: object): Promise<void> => {
+    const client = await connectStdio(home, ['--config', writeConfig(home, { mcpServers: { files: entry } })]);
+    await toolNames(client);
+    // Its lists may be stored ones until it is started.
+    await client.callTool('files__read', {});
+    await client.close();
+  };
+  const before = serverEntry(home, 'before', [{ name: 'read', description: 'Reads' }], blocked);
+  await listed(before);
+  serverEntry(home, 'before', [{ name: 'read', description: 'Other' }]);
+  await listed(before);
+  expect((await run('pins', 'diff')).code).toBe(1);
+  await listed(serverEntry(home, 'after', [{ name: 'read' }, { name: 'list' }], blocked));
+
+  const { stdout, stderr } = await run('pins');
+  expect(stdout).toMatch(/files +read +earlier command/);
+  expect(stdout).toMatch(/files +read +accepted/);
+  expect(stderr).toContain('"mooring gateway pins prune" removes them');
+  expect((await runJson('pins')).tools).toMatchObject([
+    { tool: 'read', state: 'changed', earlierCommand: true },
+    { tool: 'read', state: 'accepted' },
+    { tool: 'list', state: 'accepted' },
+  ]);
+  expect(await run('pins', 'diff')).toMatchObject({ code: 0, stderr: expect.stringContaining('No tool has changed') });
+  expect(await run('pins', 'accept', 'files/read')).toMatchObject({ code: 2 });
+  expect(await run('pins', 'prune', 'files/read')).toMatchObject({ code: 2 });
+
+  // As long as a gateway has the command, it is not an earlier one.
+  const other = await startHttp(home, ['--config', writeConfig(home, { mcpServers: { files: before } }, 'other.json')]);
+  await listed(serverEntry(home, 'after', [{ name: 'read' }, { name: 'list' }], blocked));
+  expect((await runJson('pins', 'prune')).removed).toEqual([]);
+  other.child.kill();
+  await expect
+    .poll(async () => (await run('pins', 'prune', 'files')).stdout)
+    .toBe('files/read of an earlier command was removed\n');
+  expect((await runJson('pins')).tools).toMatchObject([
+    { tool: 'read', state: 'accepted' },
+    { tool: 'list', state: 'accepted' },
+  ]);
+  expect(await run('pins', 'prune')).toMatchObject({ code: 0, stderr: expect.stringContaining('no tools of earlier') });
+});
+
 test('new tools are held until they are accepted', async () => {
   const files = serverEntry(home, 'files', [{ name: 'read' }], { mooring: { newTools: 'hold' } });
   const config = writeConfig(home, { mcpServers: { files } });
