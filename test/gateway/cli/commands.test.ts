@@ -38,6 +38,29 @@ test('check shows every command that would run, starts nothing, and reports what
   });
 });
 
+test('a view that nobody can use, because the gateway has no authentication, is a warning of check and of the log', async () => {
+  const files = serverEntry(home, 'files', [{ name: 'read' }]);
+  const views = { default: { allow: { principals: ['ana'] } }, team: { allow: { scopes: ['team'] } }, all: {} };
+  const content = { mcpServers: { files }, gateway: { views } };
+  const config = writeConfig(home, content);
+  const empty = (view: string): string => `view ${view}: because of its "allow", it is empty for all callers`;
+  const check = await run('check', '--config', config);
+  expect(check.code).toBe(0);
+  expect(check.stderr.trim().split('\n')).toEqual([
+    expect.stringContaining(`warning: ${empty('default')}`),
+    expect.stringContaining(`warning: ${empty('team')}`),
+  ]);
+  expect((await runJson('check', '--config', config)).notes).toHaveLength(2);
+  const open = await startHttp(home, ['--config', config]);
+  expect(open.said()).toContain(empty('team'));
+  // With authentication they are not empty.
+  const token = 'q8Zr2mK5vX9tB4wN7cJ1pL6hD3sF0gYaUeIo';
+  const client = await startHttp(home, ['--config', config, '--token', token]);
+  expect(client.said()).not.toContain(empty('team'));
+  const settings = writeConfig(home, { ...content, auth: { tokens: [token] } }, 'mooring.json');
+  expect((await runJson('check', '--config', settings)).notes).toEqual([]);
+});
+
 test('secrets in arguments and URLs are neither in check, nor in status, nor in the log', async () => {
   const secret = 'S3CRET-value';
   const failing = { command: process.execPath, args: ['-e', 'process.exit(3)', '--', '--api-key', `\${MYKEY}`] };
