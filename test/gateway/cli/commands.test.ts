@@ -1,6 +1,6 @@
 // The commands about a gateway: check, status, tools, restart, pins, import.
 
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { connect } from '../../../src/client/index.ts';
@@ -172,19 +172,33 @@ test('restart reports a server that does not start', async () => {
       broken: { command: 'no-such-program' },
       elsewhere: serverEntry(home, 'elsewhere', [], { cwd: 'no-such-folder' }),
       single: serverEntry(home, 'single', [{ name: 'read' }], { mooring: { isolation: 'call' } }),
+      files: serverEntry(home, 'files', [{ name: 'read' }]),
     },
   });
   const { child } = await startHttp(home, ['--config', config]);
   expect(await run('restart', 'broken')).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: expect.stringMatching(/broken was ended, but it is down now: .*no-such-program was not found/),
+    stderr: expect.stringMatching(
+      /broken was not running, and did not start: it is down: .*no-such-program was not found/,
+    ),
   });
   expect(await run('restart', 'elsewhere')).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/its working folder .*no-such-folder does not exist/),
   });
-  expect(await run('restart', 'single')).toMatchObject({ code: 0, stdout: 'single was restarted\n' });
+  expect(await run('restart', 'single')).toMatchObject({
+    code: 0,
+    stdout: 'single was not running, and was started\n',
+  });
+  expect(await run('restart', 'files')).toMatchObject({ code: 0, stdout: 'files was not running, and was started\n' });
+  expect(await run('restart', 'files')).toMatchObject({ code: 0, stdout: 'files was restarted\n' });
+  // It cannot be started any more.
+  rmSync(home.file('files-tools.json'));
+  expect(await run('restart', 'files')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/files was ended, and did not start again: it is \w+: /),
+  });
   child.kill();
 });
 
