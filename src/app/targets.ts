@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { delimiter, extname, isAbsolute, join, resolve } from 'node:path';
 import type { ServerEntry } from '../client/index.ts';
 import { meantUrl } from '../common/meant-url.ts';
+import { nearest } from '../common/nearest.ts';
 import type { JsonObject } from '../protocol/model.ts';
 import { isMooringConfig, readConfig, sectionNames, sectionsOf, serversIn } from './clients/server-config.ts';
 import { resolveSettings } from './config/resolve.ts';
@@ -12,7 +13,6 @@ import { Inputs } from './gateway/entries/inputs.ts';
 import { readServer } from './gateway/entries/read-files.ts';
 import { openStoredValues } from './gateway/entries/stored-values.ts';
 import { profiles } from './profiles/index.ts';
-import { nearest } from './text/nearest.ts';
 import { UsageError } from './usage-error.ts';
 
 /** A server and its label for output. */

@@ -37,6 +37,8 @@ function messageOf(error: unknown): string {
     if (known.includes('arg')) {
       return `Unknown option --${option}. To pass an argument of that name, write --arg ${option}=value\n${help}`;
     }
+    if (nearest(option, ['version']) !== undefined)
+      return `Unknown option --${option}; did you mean "mooring --version"?\n${help}`;
   }
   if (!(error instanceof Error)) return String(error);
   // Errors of the sandbox and the clipboard say separately what to do.

@@ -3,6 +3,7 @@
 import { UsageError } from '../app/usage-error.ts';
 import { version } from '../app/version.ts';
 import { run as serve } from './commands/serve.ts';
+import { UnknownOption } from './parse-args.ts';
 
 interface Command {
   readonly about: string;
@@ -130,7 +131,17 @@ export function run(argv: readonly string[]): void {
 /** Runs a program that serves one fixed profile. It accepts `--version` and all options of serve. */
 export function runProfile(program: string, profile: string, argv: readonly string[]): void {
   const [first] = argv;
-  finish(first === '--version' || first === '-v' ? dispatch(argv) : serve(argv, { program, profile }), argv);
+  finish(first === '--version' || first === '-v' ? dispatch(argv) : serveOrVersion(argv, { program, profile }), argv);
+}
+
+/** Without a command, options are those of serve, and `--version`. */
+async function serveOrVersion(argv: readonly string[], fixed?: Parameters<typeof serve>[1]): Promise<number> {
+  try {
+    return await serve(argv, fixed);
+  } catch (error) {
+    if (!(error instanceof UnknownOption) || argv[0] !== `--${error.option}`) throw error;
+    throw new UnknownOption(error.option, [...error.known, 'version'], error.help);
+  }
 }
 
 /** Sets the exit code. With `--json`, the error that ends a command is JSON too. */
@@ -156,7 +167,7 @@ async function dispatch(argv: readonly string[]): Promise<number> {
   if (first === undefined) return process.stdin.isTTY === true ? help() : load('serve', []);
   if (first === '--help' || first === '-h') return help();
   if (first === 'help') return rest[0] === undefined ? help() : load(rest[0], ['--help']);
-  if (first.startsWith('-')) return load('serve', argv);
+  if (first.startsWith('-')) return serveOrVersion(argv);
   return load(first, rest);
 }
 

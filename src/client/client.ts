@@ -40,6 +40,7 @@ import { type ClientTasks, Tasks } from './features/tasks.ts';
 import { Tools } from './features/tools.ts';
 import { guarded } from './guarded-listener.ts';
 import type { InputResponder } from './input-requests.ts';
+import { assertCallOptions } from './known-call-options.ts';
 import type { CallOptions, ClientLimits, ConnectOptions, ReadOptions, ToolCallOptions } from './options.ts';
 import { reportUnexpectedOutput } from './unexpected-output.ts';
 
@@ -283,6 +284,7 @@ export class Client {
   /** Sends a request of an extension. */
   async request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject> {
     requireArguments('request', method, params);
+    assertCallOptions('request', options);
     const fields = params === undefined ? '' : JSON.stringify(params).slice(1, -1);
     return this.#context.caller.start<JsonObject>(
       new OutgoingCall({ name: method }, fields, (result) => result, options),
@@ -299,7 +301,9 @@ export class Client {
    * Ends the connection; a server we started is ended too. Resolves when nothing is left running. `graceMs`: how long
    * the server may take to end by itself, and again after SIGTERM. Default: `closeGraceMs`.
    */
-  async close({ graceMs }: { readonly graceMs?: number | undefined } = {}): Promise<void> {
+  async close(options: { readonly graceMs?: number | undefined } = {}): Promise<void> {
+    assertCallOptions('close', options, 'close');
+    const { graceMs } = options;
     const { caller, cache } = this.#context;
     if (caller.closed) return caller.close(graceMs);
     const closing = caller.close(graceMs);

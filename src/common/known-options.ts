@@ -1,15 +1,19 @@
 // Options and limits by name: TypeScript reports a mistyped one, JavaScript does not.
 
+import { nearest } from './nearest.ts';
+
 /** Throws for options that are no object, and for an option that does not exist. `callee`: the function that was called with the options. */
 export function assertKnownOptions(callee: string, options: object, known: object): void {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError(
-      `The options of ${callee} must be an object, not ${options === null ? 'null' : typeof options}`,
-    );
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    const given = Array.isArray(options) ? 'an array' : options === null ? 'null' : typeof options;
+    throw new TypeError(`The options of ${callee} must be an object, not ${given}`);
   }
-  for (const [name, value] of Object.entries(options)) {
-    if (Object.hasOwn(known, name) || value === undefined) continue;
-    throw new TypeError(`Unknown option ${name} of ${callee}; use one of ${Object.keys(known).join(', ')}`);
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(known, name) || (options as Record<string, unknown>)[name] === undefined) continue;
+    const names = Object.keys(known);
+    const meant = nearest(name, names);
+    const hint = meant === undefined ? 'use' : `did you mean ${meant}? Use`;
+    throw new TypeError(`Unknown option ${name} of ${callee}; ${hint} one of ${names.join(', ')}`);
   }
 }
 

@@ -290,12 +290,13 @@ export class Gateway {
   /** What a server shows now; undefined if the configuration does not have it any more. */
   #sourceOf(as: ServedAs): ViewSource | undefined {
     const warn = (warning: string): void => this.#warnOnce(warning);
+    const { bareNames, drainMs } = this.#config;
     if ('upstream' in as) {
       const upstream = this.#upstreams.get(as.upstream);
       if (upstream === undefined || upstream.config.disabled) return undefined;
       const upstreams = new Map([[as.upstream, upstream]]);
       const expose: ViewSource['expose'] = (listsOf) => exposeServer(listed(upstream, listsOf));
-      return { instructions: undefined, isSingle: true, upstreams, expose, warn, bareNames: 'off' };
+      return { instructions: undefined, isSingle: true, upstreams, expose, warn, bareNames: 'off', drainMs };
     }
     const view = this.#viewConfig(as.view);
     if (view === undefined) return undefined;
@@ -308,8 +309,7 @@ export class Gateway {
         all.map((each) => listed(each, upstreams.has(each.slug) ? listsOf : ({ lists }) => lists)),
         this.#ownItems,
       );
-    const { bareNames } = this.#config;
-    return { instructions: view.instructions, isSingle: false, upstreams, expose, warn, view, bareNames };
+    return { instructions: view.instructions, isSingle: false, upstreams, expose, warn, view, bareNames, drainMs };
   }
 
   /** What the server has itself that the default view was added to. */

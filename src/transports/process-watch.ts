@@ -35,6 +35,20 @@ export function watchProcess(listener: Omit<ProcessListener, 'onOrphaned'>): voi
   process.on('unhandledRejection', (error) => listener.onFatal('unhandled rejection', error));
 }
 
+/**
+ * Resolves with the first signal, for a process that then ends by itself. A second SIGTERM or SIGINT ends it at once; SIGHUP does
+ * not, for the same reason as above.
+ */
+export function stopSignal(): Promise<StopSignal> {
+  return new Promise((resolve) => {
+    const stop = (signal: StopSignal): void => {
+      for (const other of ['SIGTERM', 'SIGINT'] as const) process.off(other, stop);
+      resolve(signal);
+    };
+    for (const signal of signals) process.on(signal, stop);
+  });
+}
+
 /** Keeps the process alive when the client has closed stderr; what is written there is lost. */
 export function watchStderr(): void {
   process.stderr.on('error', () => {});

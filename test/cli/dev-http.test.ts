@@ -1,5 +1,6 @@
 // mooring dev --http: the server restarts when a file changes, and clients stay connected.
 
+import type { ChildProcess } from 'node:child_process';
 import { request } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { type Client, type ConnectOptions, connect } from '../../src/client/index.ts';
@@ -13,12 +14,12 @@ afterEach(async () => {
   for (const client of clients.splice(0)) await client.close();
 });
 
-async function start(file: string): Promise<{ url: string; printed: Printed }> {
+async function start(file: string): Promise<{ url: string; printed: Printed; child: ChildProcess }> {
   const printed = new Printed();
   const child = home.start(['dev', '--http', '--port', '0', file]);
   child.stderr?.setEncoding('utf8').on('data', (text: string) => printed.add(text));
   const line = await printed.until(/listening on \S+/);
-  return { url: line.replace('listening on ', ''), printed };
+  return { url: line.replace('listening on ', ''), printed, child };
 }
 
 /** Connections that are lost fail the test instead of being made again. */
@@ -129,3 +130,32 @@ test('a TypeScript file that this Node cannot run ends the program, and no port 
   const { code, stderr } = await home.run(['dev', '--http', '--port', '0', 'server.ts'], { env });
   expect([code, stderr]).toEqual([2, expect.stringContaining('does not run TypeScript')]);
 });
+
+test.skipIf(process.platform === 'win32')(
+  'SIGHUP comes to all processes and twice when a terminal is closed; the server can end by itself nevertheless',
+  async () => {
+    writeProject(home);
+    save(
+      home,
+      'server.js',
+      `import { createServer } from 'mooring';
+       export const server = createServer({ name: 'dev', version: '1.0.0' });
+       server.tool('pid', { run: () => String(process.pid) });
+       process.on('SIGTERM', () => {
+         console.error('ending');
+         setTimeout(() => { console.error('ended'); process.exit(0); }, 400);
+       });`,
+    );
+    const { url, printed, child } = await start('server.js');
+    const pid = Number(await textOf(await join(url, '2026-07-28'), 'pid'));
+    process.kill(pid, 'SIGHUP');
+    child.kill('SIGHUP');
+    await printed.until(/ending/);
+    process.kill(pid, 'SIGHUP');
+    child.kill('SIGHUP');
+    await printed.until(/ended/);
+    const end = await new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
+    expect(end).toEqual({ code: 0, signal: null });
+  },
+  60_000,
+);

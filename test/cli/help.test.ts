@@ -71,12 +71,19 @@ test.each([
   const other = await home.run(['local'], { program });
   expect(other).toMatchObject({ code: 2, stdout: '' });
   expect(other.stderr).toContain(`${name} serves only the profile ${profile}`);
+  const mistyped = await home.run(['--verison'], { program });
+  expect(mistyped).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean --version?') });
 });
 
 test.each([
   [['serv'], /Unknown command "serv"; did you mean "serve"\?/],
   [['frobnicate'], /Unknown command "frobnicate"; "mooring --help" lists all commands/],
   [['serve', '--prot', '1'], /Unknown option --prot; did you mean --port\?\nSee "mooring serve --help"/],
+  [['--verison'], /Unknown option --verison; did you mean --version\?\n/],
+  [['--prot', '1'], /Unknown option --prot; did you mean --port\?\n/],
+  [['serve', '--verison'], /Unknown option --verison; did you mean "mooring --version"\?\n/],
+  [['tools', '--version'], /Unknown option --version; did you mean "mooring --version"\?\n/],
+  [['call', 'local', 'x', '--version', '1'], /Unknown option --version. To pass an argument of that name, write --arg/],
   [['serve', 'nope'], /Unknown profile "nope"; choose one of /],
   [['serve', 'a', 'b'], /Name one profile at a time/],
   [['serve', '--port', 'many'], /--port must be a number from 0 to 65535, not "many"/],

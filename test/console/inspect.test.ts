@@ -1,6 +1,6 @@
 // `mooring inspect`: servers of others through our client, a proxy between a client and a server, and lost connections.
 
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
@@ -58,6 +58,34 @@ test.for(Object.entries(targets))('%s: lists, validation and calls', async ([, {
   child.kill('SIGTERM');
   expect(await endOf(child)).toEqual({ code: 0, signal: null });
 });
+
+test.skipIf(process.platform === 'win32')(
+  'SIGHUP comes twice when a terminal is closed; the server can end by itself nevertheless',
+  async () => {
+    const [ending, ended] = [home.file('ending'), home.file('ended')];
+    const file = home.file('server.mjs');
+    writeFileSync(
+      file,
+      `import { writeFileSync } from 'node:fs';
+       import { createServer, serveStdio } from ${JSON.stringify(pathToFileURL(resolve('dist/index.js')).href)};
+       const server = createServer({ name: 'slow', version: '1.0.0' });
+       process.stdin.on('end', () => {
+         writeFileSync(${JSON.stringify(ending)}, '');
+         setTimeout(() => { writeFileSync(${JSON.stringify(ended)}, ''); process.exit(0); }, 300);
+       });
+       await serveStdio(server, { ownProcess: false });`,
+    );
+    const { client, child } = await startConsole(home, ['inspect', '--no-open', process.execPath, file]);
+    const feed = await client.feed();
+    await feed.until(({ batches }) => batches.some(({ connection }) => connection?.status === 'connected'));
+    feed.close();
+    child.kill('SIGHUP');
+    await expect.poll(() => existsSync(ending), { interval: 10 }).toBe(true);
+    child.kill('SIGHUP');
+    expect(await endOf(child)).toEqual({ code: 0, signal: null });
+    expect(existsSync(ended)).toBe(true);
+  },
+);
 
 test('an input request of a server elsewhere is answered in the console', async () => {
   const { client } = await startConsole(home, [

@@ -394,7 +394,7 @@ describe('options that are invalid', () => {
     [{ publicUrl: 'nope' }, 'publicUrl: "nope" is not a URL'],
     [{ allowedOrigins: ['nope'] }, 'allowedOrigins: "nope" is not an origin'],
     [{ allowedHosts: ['http://x'] }, 'allowedHosts: "http://x" is not a host name'],
-    [{ prot: 0 } as HttpOptions, 'Unknown option prot of serveHttp; use one of host, port, '],
+    [{ prot: 0 } as HttpOptions, 'Unknown option prot of serveHttp; did you mean port? Use one of host, port, '],
     [
       { allowedHosts: 'mcp.example' } as unknown as HttpOptions,
       'allowedHosts: must be a list, such as ["mcp.example"]',
@@ -453,12 +453,14 @@ describe('options that are invalid', () => {
     const mistyped = { allowedHost: ['mcp.example'] } as EndpointOptions;
     expect(() => toNodeHandler(server, mistyped)).toThrow(
       new TypeError(
-        'Unknown option allowedHost of toNodeHandler; use one of path, publicUrl, allowedHosts, allowedOrigins, optionNames, ' +
+        'Unknown option allowedHost of toNodeHandler; did you mean allowedHosts? Use one of path, publicUrl, allowedHosts, allowedOrigins, optionNames, ' +
           'authenticate, limits, sessions, sealer, store, eventLog, sharedEventLog, sse, healthPath, metricsPath, serverCard, ' +
           'monitors, compat, routes, hosts, mounts, logger',
       ),
     );
-    expect(() => toFetch(server, mistyped)).toThrow('Unknown option allowedHost of toFetch; use one of path, ');
+    expect(() => toFetch(server, mistyped)).toThrow(
+      'Unknown option allowedHost of toFetch; did you mean allowedHosts? Use one of path, ',
+    );
     // Only `serveHttp` listens.
     expect(() => toFetch(server, { port: 8000 } as EndpointOptions)).toThrow('Unknown option port of toFetch');
     expect(() => toNodeHandler(server, { logger: undefined } as unknown as EndpointOptions)).not.toThrow();

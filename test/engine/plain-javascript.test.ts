@@ -76,7 +76,7 @@ test.each<[string, Untyped, string]>([
   [
     'a misspelt task',
     { task: { suport: 'optional' }, run },
-    'Unknown option suport of task of tool "t"; use one of support',
+    'Unknown option suport of task of tool "t"; did you mean support? Use one of support',
   ],
 ])('a tool with %s', (_, definition, message) => {
   expect(() => make().tool('t', definition)).toThrow(message);
@@ -156,7 +156,10 @@ test.each<[string, Untyped, string]>([
 
 test.each<[Untyped, string]>([
   [{ errors: 'mask' }, 'createServer, errors: must be "shown" or "masked", not "mask"'],
-  [{ tasks: { stor: {} } }, 'Unknown option stor of tasks of createServer; use one of facade, store, '],
+  [
+    { tasks: { stor: {} } },
+    'Unknown option stor of tasks of createServer; did you mean store? Use one of facade, store, ',
+  ],
 ])('a server with %j', (options, message) => {
   expect(() => createServer({ name: 'untyped', version: '1.0.0', ...options })).toThrow(message);
 });

@@ -22,7 +22,7 @@ test('a server needs a name and a version', () => {
 test('an option or a limit of a server that does not exist is not ignored', () => {
   const create = (options: object) => () => createServer({ name: 'misuse', version: '1.0.0', ...options });
   expect(create({ error: 'masked' })).toThrow(
-    'Unknown option error of createServer; use one of name, version, title, ',
+    'Unknown option error of createServer; did you mean errors? Use one of name, version, title, ',
   );
   expect(create({ error: undefined })).not.toThrow();
   expect(create({ limits: { maxInflight: 5 } })).toThrow('Unknown limit maxInflight; use one of maxDepth, ');
@@ -35,7 +35,7 @@ test('an option or a limit of a server that does not exist is not ignored', () =
 test('nor is an option of a client or a gateway', async () => {
   const header = { header: { authorization: 'Bearer x' } } as ConnectOptions;
   await expect(connect('http://127.0.0.1:1/mcp', header)).rejects.toThrow(
-    /^Unknown option header of connect; use one of client, serverName, .*headers/,
+    /^Unknown option header of connect; did you mean headers\? Use one of client, serverName, .*headers/,
   );
   const late = { timeoutMs: '5s' } as unknown as ConnectOptions;
   await expect(connect('http://127.0.0.1:1/mcp', late)).rejects.toThrow('The limit timeoutMs must be a number above 0');

@@ -7,7 +7,7 @@ import type { Principal } from '../../src/protocol/exchange.ts';
 import { TestBuses, type TestProcess } from '../support/bus.ts';
 import { useClosers } from '../support/closers.ts';
 import { type Message, TestClient } from '../support/test-client.ts';
-import { gatewayOf } from './fixture.ts';
+import { gatewayConfig, gatewayOf } from './fixture.ts';
 
 const closers = useClosers(afterEach);
 const canElicit = { elicitation: { form: {} } };
@@ -221,5 +221,15 @@ test('views and single servers share one bus', async () => {
     client.stateless('tools/call', { name: 'greet', arguments: {}, ...retry }, canElicit);
   const first = await single(at(0));
   expect(textOf(await single(at(1), retryOf(first, 'Ada')))).toBe('Hello Ada');
+  expect(seen.calls).toBe(1);
+});
+
+test('a client that comes back to another process after the server was removed gets the result', async () => {
+  const { gateways, seen } = await start(2);
+  const first = await call(clientOf(gateways[0]));
+  await clientOf(gateways[1]).stateless('tools/list');
+  for (const gateway of gateways) await gateway.reload(gatewayConfig([], { drainMs: 20_000 }));
+  expect(textOf(await call(clientOf(gateways[1]), {}, retryOf(first, 'Ada')))).toBe('Hello Ada');
+  expect((await call(clientOf(gateways[1]))).error?.message).toContain('Unknown tool: one__greet');
   expect(seen.calls).toBe(1);
 });

@@ -1,7 +1,8 @@
 // Upstreams that ask during a call, with clients that get input requests as results: the upstream is called exactly once.
 
-import { afterEach, expect, test } from 'vitest';
-import { createGateway, type Gateway } from '../../src/gateway/index.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { inMemory } from '../../src/client/index.ts';
+import { createGateway, type Gateway, type UpstreamConfig } from '../../src/gateway/index.ts';
 import { createServer, type Server, serveHttp } from '../../src/index.ts';
 import type { Principal } from '../../src/protocol/exchange.ts';
 import { useClosers } from '../support/closers.ts';
@@ -312,4 +313,84 @@ test('hundreds of calls wait at once, each with its own answer', { timeout: 180_
   );
   expect(lasts.map(textOf)).toEqual(lasts.map((_, n) => `Hello user ${n}`));
   expect(seen.calls).toBe(count);
+});
+
+describe('a server that is removed while its call is held', () => {
+  const one = upstream('one', { revision: '2025-11-25' });
+  const two = upstream('two', { revision: '2025-11-25' });
+
+  /** The configuration has no server `one` any more, or another one that has no such tool. */
+  async function removed(drainMs: number, changed: readonly UpstreamConfig[] = []) {
+    const { server, seen } = asking();
+    server.prompt('welcome', {
+      get: async (_args, ctx) => {
+        const answer = await ctx.elicit('Whom?', form);
+        return `Welcome ${answer.action === 'accept' ? answer.content.name : 'nobody'}`;
+      },
+    });
+    const other = createServer({ name: 'other', version: '1.0.0', logger: false });
+    other.tool('wave', { run: () => 'wave' });
+    const gateway = createGateway(gatewayConfig([one, two]), {
+      logger: false,
+      target: ({ name }) => inMemory(name === 'one' ? server : other),
+    });
+    closers.push(() => gateway.close());
+    const client = clientOf(gateway, { id: 'ada' });
+    const first = await call(client);
+    const prompt = await client.stateless('prompts/get', { name: 'one__welcome' }, canElicit);
+    await gateway.reload(gatewayConfig([...changed, two], { drainMs }));
+    return { gateway, client, first, prompt, seen };
+  }
+
+  const tools = async (client: TestClient): Promise<string[]> =>
+    (await client.stateless('tools/list')).result.tools.map(({ name }: { name: string }) => name);
+
+  test.each([
+    ['is gone', []],
+    ['is another one', [upstream('one', { name: 'another', digest: 'another' })]],
+  ])('the retry gets its result where the server %s', async (_what, changed) => {
+    const { client, first, prompt, seen } = await removed(20_000, changed);
+    expect(await tools(client)).toEqual([...changed.map(() => 'one__wave'), 'two__wave']);
+    const retry = retryOf(first, 'Ada');
+    expect(textOf(await call(client, {}, retry))).toBe('Hello Ada');
+    expect(textOf(await call(client, {}, retry))).toBe('Hello Ada');
+    const welcome = await client.stateless(
+      'prompts/get',
+      { name: 'one__welcome', ...retryOf(prompt, 'Ada') },
+      canElicit,
+    );
+    expect(welcome.result.messages[0].content.text).toBe('Welcome Ada');
+    expect(seen.calls).toBe(1);
+  });
+
+  test('new calls, and those of others, get the error of a tool that does not exist', async () => {
+    const { gateway, client, first } = await removed(20_000);
+    const unknown = { code: -32602, message: expect.stringContaining('Unknown tool: one__greet') };
+    expect((await call(client)).error).toMatchObject(unknown);
+    expect((await call(client, {}, { inputResponses: {} })).error).toMatchObject(unknown);
+    expect((await call(clientOf(gateway, { id: 'eve' }))).error).toMatchObject(unknown);
+    const prompt = await client.stateless('prompts/get', { name: 'one__welcome' }, canElicit);
+    expect(prompt.error).toMatchObject({ code: -32602 });
+    expect(textOf(await call(client, {}, retryOf(first, 'Ada')))).toBe('Hello Ada');
+  });
+
+  test('a client that comes back after the time gets the error of a tool that does not exist, and the call is cancelled', async () => {
+    const { client, first, seen } = await removed(100);
+    await expect.poll(() => seen.cancelled).toBe(1);
+    await expect
+      .poll(async () => (await call(client, {}, retryOf(first, 'Ada'))).error?.message)
+      .toContain('Unknown tool: one__greet');
+  });
+
+  test('clients are notified once, when the server is removed', async () => {
+    const gateway = gatewayOf(closers, { one: asking().server }, { revision: '2025-11-25' });
+    const first = await call(clientOf(gateway));
+    const client = await TestClient.open(gateway.server);
+    await gateway.reload(gatewayConfig([], { drainMs: 200 }));
+    const retry = async () => call(clientOf(gateway), {}, retryOf(first, 'Ada'));
+    expect(textOf(await retry())).toBe('Hello Ada');
+    await expect.poll(async () => (await retry()).error).toBeDefined();
+    const changes = client.received.filter(({ method }) => method === 'notifications/tools/list_changed');
+    expect(changes).toHaveLength(1);
+  });
 });

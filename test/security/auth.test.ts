@@ -223,8 +223,18 @@ describe('an OAuth resource server', () => {
       const { status, challenge } = await post(undefined, undefined, undefined, { Authorization: header });
       expect([status, challenge], header).toEqual([401, none.challenge]);
     }
-    const malformed = await post(undefined, undefined, undefined, { Authorization: 'Bearer' });
-    expect(malformed.challenge).toContain('error="invalid_token"');
+  });
+
+  test('a header without a valid token gets a challenge that says so, and where to get one', async () => {
+    for (const header of ['Bearer', 'Bearer ', 'Bearer a b', 'Bearer ä', 'Bearer a, Bearer b', 'Bearer $TOKEN']) {
+      const { status, challenge, body } = await post(undefined, undefined, undefined, { Authorization: header });
+      expect(status, header).toBe(401);
+      expect(challenge).toBe(
+        'Bearer error="invalid_token", error_description="the header is not a bearer token", ' +
+          'scope="mcp", resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"',
+      );
+      expect(body.error?.message).toBe('Unauthorized: the header is not a bearer token');
+    }
   });
 
   test('rejects a valid token that lacks a scope, with all scopes that are needed', async () => {

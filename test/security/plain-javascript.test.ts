@@ -27,7 +27,11 @@ test.each<[string, () => unknown, string]>([
   ['one rule', () => (rateLimit as Untyped)({ per: 'principal' }), 'rateLimit needs a list of rules'],
   ['another scope', () => rate({ per: 'user' }), 'per of a limit: must be one of principal, session, upstream, tool,'],
   ['no scope', () => rate({ per: undefined }), 'global, not undefined'],
-  ['a misspelt option', () => rate({ tool: ['a'] }), 'Unknown option tool of a rule of rateLimit; use one of per'],
+  [
+    'a misspelt option',
+    () => rate({ tool: ['a'] }),
+    'Unknown option tool of a rule of rateLimit; did you mean tools? Use one of per',
+  ],
   ['a text as list', () => rate({ tools: 'a' }), 'tools of a limit: must be a list of strings; write ["a"]'],
   [
     'the options of another limit',
@@ -44,7 +48,11 @@ test.each<[string, () => unknown, string]>([
     'scopes of a rule of requireScopes: must be a list',
   ],
   ['a token', () => tokens('secret'), 'The options of createTokenAuthenticator must be an object, not string'],
-  ['token', () => tokens({ token: 'secret' }), 'Unknown option token of createTokenAuthenticator; use one of tokens'],
+  [
+    'token',
+    () => tokens({ token: 'secret' }),
+    'Unknown option token of createTokenAuthenticator; did you mean tokens? Use one of tokens',
+  ],
   ['an object of tokens', () => tokens({ tokens: { ada: 'x' } }), 'createTokenAuthenticator needs a list of tokens: {'],
   [
     'a text in tokens',

@@ -1,9 +1,9 @@
 // Errors in a configuration file: their position, and suggestions for mistyped names.
 
+import { nearest } from '../../common/nearest.ts';
 import { wrongViewName } from '../../gateway/config/view-name.ts';
 import type { Issue } from '../../schema/index.ts';
 import { type JsonNode, nodeAt } from '../text/jsonc.ts';
-import { nearest } from '../text/nearest.ts';
 
 /** The position of the value, or of the nearest parent if it is missing. */
 export function offsetOf(tree: JsonNode, path: readonly (string | number)[]): number {

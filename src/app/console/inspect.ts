@@ -12,6 +12,7 @@ import {
   inspectServers,
   openRecording,
 } from '../../console/inspect/index.ts';
+import { stopSignal } from '../../transports/process-watch.ts';
 import type { NamedTarget } from '../targets.ts';
 import { UsageError } from '../usage-error.ts';
 import { openBrowser } from './open-browser.ts';
@@ -136,9 +137,7 @@ async function untilStopped(console: Console, { port, open }: InspectSettings): 
   process.stderr.write(`console on ${link}\n`);
   tryAnnounceRunning('mooring inspect', link);
   if (open) openBrowser(oneTimeLink());
-  const stopped = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
-  });
+  const stopped = stopSignal();
   // The port does not keep the process alive by itself.
   const alive = setInterval(() => {}, 60_000);
   await stopped;

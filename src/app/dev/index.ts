@@ -2,6 +2,7 @@
 
 import { silentLogger } from '../../common/logger.ts';
 import { defaultMaxMessageBytes, LineReader, type LineRejection } from '../../transports/line-reader.ts';
+import { stopSignal } from '../../transports/process-watch.ts';
 import { serveStdio } from '../../transports/stdio.ts';
 import { DevRelay, type RelayedCall } from './relay.ts';
 import { ServerProcess, type ServerProcessListener } from './server-process.ts';
@@ -60,8 +61,8 @@ export async function serveDevHttp(file: string, port: number, listener: DevList
   const server = new ServerProcess(file, front, listener);
   const url = await front.listen(port);
   server.start();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => void server.close().then(() => process.exit(0)));
-  }
+  void stopSignal()
+    .then(() => server.close())
+    .then(() => process.exit(0));
   return url;
 }

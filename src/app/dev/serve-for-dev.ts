@@ -26,6 +26,8 @@ export async function serveForDev(host: SessionHost, started: Promise<unknown[]>
     },
   });
   report({ kind: 'listening', port, lists: announced });
+  // A terminal that is closed sends it to all processes. `mooring dev` gets it, too, and ends this one with SIGTERM.
+  process.on('SIGHUP', () => {});
   // `mooring dev` has ended, perhaps without a chance to end this process.
   process.once('disconnect', () => process.exit(0));
 }

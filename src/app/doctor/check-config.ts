@@ -1,6 +1,7 @@
 // Checks the configuration file of a client, without starting anything: syntax, where the servers are, and each entry.
 
 import type { ServerEntry } from '../../client/index.ts';
+import { nearest } from '../../common/nearest.ts';
 import { secretOf } from '../../gateway/config/entry-values.ts';
 import { decodeClientEntry } from '../../gateway/config/server-entry.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
@@ -26,7 +27,6 @@ import { Inputs } from '../gateway/entries/inputs.ts';
 import { sourcesOf } from '../gateway/entries/read-files.ts';
 import { openStoredValues } from '../gateway/entries/stored-values.ts';
 import { type JsonNode, nodeAt, positionOf } from '../text/jsonc.ts';
-import { nearest } from '../text/nearest.ts';
 import type { Report } from './findings.ts';
 
 /** A server of the file, with what is wrong with its entry. */

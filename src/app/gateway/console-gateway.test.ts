@@ -10,6 +10,7 @@ test('the console gets everything that the gateway knows about a server', () => 
   };
   const { upstreams } = consoleGateway({
     gateway: { status: () => [status], exposed: () => undefined } as unknown as Gateway,
+    config: () => ({ servers: [] }),
     pins: { list: () => ({ accepted: [], differences: [] }) } as unknown as Pins,
     as: { view: '' },
     messages: new UpstreamMessages(),

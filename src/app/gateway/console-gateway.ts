@@ -2,6 +2,7 @@
 
 import type { ConsoleGateway, UpstreamRow } from '../../console/index.ts';
 import type { Server } from '../../engine/server.ts';
+import type { GatewayConfig } from '../../gateway/config/gateway-config.ts';
 import type { Gateway, ServedAs } from '../../gateway/index.ts';
 import { diffDefinitions, type PinDifference, type Pins } from '../../gateway/pins/index.ts';
 
@@ -43,6 +44,7 @@ export class GatewayServers {
 
 export interface ConsoleGatewayOptions {
   readonly gateway: Gateway;
+  readonly config: () => Pick<GatewayConfig, 'servers'>;
   readonly pins: Pins;
   /** What is served at the endpoint. */
   readonly as: ServedAs;
@@ -50,10 +52,22 @@ export interface ConsoleGatewayOptions {
   readonly servers: GatewayServers;
 }
 
-export function consoleGateway({ gateway, pins, as, messages, servers }: ConsoleGatewayOptions): ConsoleGateway {
+export function consoleGateway({
+  gateway,
+  config,
+  pins,
+  as,
+  messages,
+  servers,
+}: ConsoleGatewayOptions): ConsoleGateway {
+  // A server may have had another command or URL before.
+  const differencesNow = (): readonly PinDifference[] => {
+    const identities = new Set(config().servers.map(({ identity }) => identity));
+    return pins.list().differences.filter(({ identity }) => identities.has(identity));
+  };
   return {
     upstreams() {
-      const { differences } = pins.list();
+      const differences = differencesNow();
       const shown = gateway.exposed(as);
       return gateway.status().map((status): UpstreamRow => {
         const { slug } = status;
@@ -73,7 +87,7 @@ export function consoleGateway({ gateway, pins, as, messages, servers }: Console
     eachServer: (listener) => servers.each(listener),
     restart: (slug) => gateway.restart(slug),
     accept(slug, tool) {
-      const identities = pins.list().differences.filter((each) => each.slug === slug);
+      const identities = differencesNow().filter((each) => each.slug === slug);
       for (const identity of new Set(identities.map((each) => each.identity))) pins.accept(identity, slug, tool);
       gateway.recheckPins(slug);
     },

@@ -13,6 +13,7 @@ import type { Settings } from '../settings/settings.ts';
 import { UsageError } from '../usage-error.ts';
 import type { Inputs } from './entries/inputs.ts';
 import { readGatewayFiles } from './entries/read-files.ts';
+import { notesOnViewAccess } from './entries/view-access-note.ts';
 
 export interface GatewaySources {
   /** `--config FILE`, in this order. */
@@ -77,7 +78,12 @@ export async function readGateway(
   inputs?: Inputs,
 ): Promise<{ readonly config: GatewayConfig; readonly notes: readonly ConfigNote[] }> {
   const authenticated = auth !== undefined && http?.enabled === true;
-  if (target === undefined) return readGatewayFiles(files, { authenticated, inputs });
+  if (target === undefined) {
+    const { config, notes } = await readGatewayFiles(files, { authenticated, inputs });
+    // Whether it is served over HTTP is often decided by the command that starts it.
+    const hasCallers = inputs === undefined ? auth !== undefined : authenticated;
+    return { config, notes: hasCallers ? notes : [...notes, ...notesOnViewAccess(config)] };
+  }
   return decodeGateway([{ servers: [singleServer(target)] }], { authenticated });
 }
 

@@ -6,6 +6,7 @@ import type { Server } from '../../engine/server.ts';
 import type { Gateway } from '../../gateway/index.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
 import type { CallerTokens } from './caller-tokens.ts';
+import type { OuterGateways } from './outer-gateways.ts';
 
 /** Installs telemetry, audit log and policy on a server; `below`: its address below the endpoint. */
 export type Protect = (server: Server, upstreamOf: (request: RequestInfo) => string | undefined, below: string) => void;
@@ -24,6 +25,7 @@ export interface GatewayHost {
   readonly server: Server;
   /** For servers whose tokens are issued in exchange for those of callers. */
   readonly callerTokens: Pick<CallerTokens, 'remembering'>;
+  readonly outer: OuterGateways;
   /** The server at a path below the endpoint. */
   serverAt(path: string): Server | undefined;
   /** Protects all servers, existing and future ones. Until it is called, only the server at the endpoint exists. */

@@ -28,8 +28,8 @@ import { openStoredValues } from './entries/stored-values.ts';
 import { type GatewaySources, readGateway } from './gateway-settings.ts';
 import type { GatewayHost, GatewayServing, Protect } from './host-contract.ts';
 import { unknownView } from './known-tools.ts';
-import { outerGateways } from './outer-gateways.ts';
-import type { GatewayInfo, ListedTool } from './running.ts';
+import { OuterGateways } from './outer-gateways.ts';
+import type { Above, GatewayInfo, ListedTool } from './running.ts';
 import { sandboxedTarget } from './sandbox-transport.ts';
 import { upstreamNames } from './upstream-names.ts';
 import { upstreamTelemetry } from './upstream-telemetry.ts';
@@ -69,7 +69,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
     return config;
   };
   const config = await read();
-  const env = outerGateways(files, options.view);
+  const outer = new OuterGateways(files, options.view);
   inputs.stopAsking();
   let protect: Protect | undefined;
   const pins = openPinFile(settings.dataDir, audit, logger);
@@ -90,7 +90,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
     target: (server) => sandboxedTarget(server, (sandbox) => record?.(sandbox) ?? sandbox),
     connectOptions: (server) => ({
       telemetry: telemetry.of(server.slug),
-      env,
+      env: outer.env,
       ...(input.target === undefined ? {} : { inheritEnv: ownVariables() }),
       // Without a console nothing listens, so messages cost nothing more.
       ...(settings.console === undefined ? {} : { onMessage: messages.of(server.slug) }),
@@ -116,6 +116,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
     gateway,
     server,
     callerTokens,
+    outer,
     serverAt: (path) => gateway.serverAt(path),
     protect(install) {
       protect = install;
@@ -123,13 +124,13 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
     },
     monitor: () => ({ ...monitorOf(gateway), clientDurations: telemetry.durations() }),
     reload: () => watch.reload(),
-    upstreams: consoleGateway({ gateway, pins, as: main, messages, servers }),
+    upstreams: consoleGateway({ gateway, config: () => watch.config, pins, as: main, messages, servers }),
     async control(serving) {
       const info = { startedAt: new Date().toISOString(), files };
       const open = async (): Promise<void> => {
         try {
           const { openControlSocket } = await import('./control-socket.ts');
-          socket = await openControlSocket(controlHandlers(gateway, main, watch, serving, info));
+          socket = await openControlSocket(controlHandlers({ gateway, main, watch, outer }, serving, info));
         } catch (error) {
           logger.warn(`"mooring gateway status" cannot reach this gateway: ${(error as Error).message}`);
         }
@@ -241,9 +242,17 @@ function monitorOf(gateway: Gateway): PartStatus {
 }
 
 function controlHandlers(
-  gateway: Gateway,
-  main: ServedAs,
-  watch: ConfigWatch,
+  {
+    gateway,
+    main,
+    watch,
+    outer,
+  }: {
+    readonly gateway: Gateway;
+    readonly main: ServedAs;
+    readonly watch: ConfigWatch;
+    readonly outer: OuterGateways;
+  },
   { clients, ...serving }: GatewayServing,
   info: Pick<GatewayInfo, 'startedAt' | 'files'>,
 ) {
@@ -260,6 +269,8 @@ function controlHandlers(
     status: () => gateway.status(),
     tools: ({ view }: JsonObject) => toolsOf(gateway, typeof view !== 'string' || view === '' ? main : { view }),
     restart: (params: JsonObject) => gateway.restart(nameOf(params)),
+    above: (): Above => ({ ids: outer.ids, above: outer.above }),
+    identities: () => watch.config.servers.map(({ identity }) => identity),
     recheck: (params: JsonObject) => gateway.recheckPins(nameOf(params)),
     reload: () => watch.reload(),
     // As if the user had sent it: open calls finish. After the response to this request. On Windows, a signal that is really sent

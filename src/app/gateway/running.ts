@@ -5,6 +5,10 @@ import type { UpstreamStatus } from '../../gateway/index.ts';
 import { UsageError } from '../usage-error.ts';
 import { askGateway, findControlSockets, GatewayGone, GatewaySilent } from './control-socket.ts';
 import type { GatewayServing } from './host-contract.ts';
+import type { OuterGateways } from './outer-gateways.ts';
+
+/** What a gateway reports about those above it. */
+export type Above = Pick<OuterGateways, 'ids' | 'above'>;
 
 /** What a gateway reports about itself. */
 export interface GatewayInfo {
@@ -34,6 +38,10 @@ export interface RunningGateway {
   status(): Promise<readonly UpstreamStatus[]>;
   tools(view: string): Promise<readonly ListedTool[]>;
   restart(server: string): Promise<void>;
+  /** Its own ids, and those of the gateways above it. */
+  above(): Promise<Above>;
+  /** Of its servers, as pins have them. */
+  identities(): Promise<readonly string[]>;
   /** Compares the tools of a server with its pins again. */
   recheck(server: string): Promise<void>;
   reload(): Promise<void>;
@@ -82,6 +90,8 @@ function gatewayAt(path: string, info: GatewayInfo): RunningGateway {
     status: async () => (await askGateway(path, 'status')) as readonly UpstreamStatus[],
     tools: async (view) => (await askGateway(path, 'tools', { view })) as readonly ListedTool[],
     restart: async (server) => void (await askGateway(path, 'restart', { server })),
+    above: async () => (await askGateway(path, 'above', {}, infoMs)) as Above,
+    identities: async () => (await askGateway(path, 'identities')) as readonly string[],
     recheck: async (server) => void (await askGateway(path, 'recheck', { server })),
     reload: async () => void (await askGateway(path, 'reload')),
     stop: async () => void (await askGateway(path, 'stop')),

@@ -4,10 +4,14 @@ import { slugOf } from '../../gateway/names/index.ts';
 import { type DefinitionDifference, diffDefinitions, type PinDifference, Pins } from '../../gateway/pins/index.ts';
 import { resolveSettings } from '../config/resolve.ts';
 import { pinFile } from './data-files.ts';
+import { runningGateways } from './running.ts';
 
-export interface StoredPins extends Pick<Pins, 'list' | 'accept' | 'saved'> {
+/**
+ * Pins as the running gateways use them: what has a later one is not of an earlier command or URL as long as a gateway has it.
+ */
+export interface StoredPins extends Pick<Pins, 'list' | 'accept' | 'remove' | 'saved'> {
   /** The values that differ. */
-  fieldsOf(difference: PinDifference): readonly DefinitionDifference[];
+  fieldsOf(difference: Pick<PinDifference, 'accepted' | 'seen'>): readonly DefinitionDifference[];
   /** The servers that have pins. Pins do not have the name of an entry, which becomes a slug. */
   servers(): readonly string[];
   slugOf(name: string): string;
@@ -17,15 +21,33 @@ export interface StoredPins extends Pick<Pins, 'list' | 'accept' | 'saved'> {
 export async function openPins(dataDir: string | undefined): Promise<StoredPins> {
   const { settings } = await resolveSettings({ flags: dataDir === undefined ? {} : { data: [dataDir] } });
   const pins = new Pins({ file: pinFile(settings.dataDir) });
+  const { accepted, differences } = pins.list();
+  const mayBeEarlier = [...accepted, ...differences].some(({ isEarlier }) => isEarlier);
+  const inUse = mayBeEarlier ? await identitiesInUse() : new Set<string>();
+  const checked = <Of extends { readonly identity: string; readonly isEarlier: boolean }>(each: Of): Of => ({
+    ...each,
+    isEarlier: each.isEarlier && !inUse.has(each.identity),
+  });
+  const list: Pins['list'] = () => {
+    const stored = pins.list();
+    return { accepted: stored.accepted.map(checked), differences: stored.differences.map(checked) };
+  };
   return {
-    list: () => pins.list(),
+    list,
     accept: (identity, slug, tool) => pins.accept(identity, slug, tool),
+    remove: (identities) => pins.remove(identities),
     saved: () => pins.saved(),
     servers: () => {
-      const { accepted, differences } = pins.list();
-      return [...new Set([...accepted, ...differences].map(({ slug }) => slug))];
+      const stored = list();
+      return [...new Set([...stored.accepted, ...stored.differences].map(({ slug }) => slug))];
     },
     slugOf,
     fieldsOf: ({ accepted, seen }) => diffDefinitions(accepted, seen),
   };
+}
+
+/** Of the servers of all running gateways. Two of them may have different commands for one name. */
+async function identitiesInUse(): Promise<ReadonlySet<string>> {
+  const running = await runningGateways();
+  return new Set((await Promise.all(running.map((each) => each.identities()))).flat());
 }

@@ -19,6 +19,8 @@ export interface ConfigWatchOptions {
 export interface ConfigWatch {
   /** Reads the files again now. Never rejects: an error is logged, and stored in `problem`. */
   reload(): Promise<void>;
+  /** What is applied. */
+  readonly config: GatewayConfig;
   /** Why the files were not applied the last time; undefined if they were. */
   readonly problem: string | undefined;
   close(): void;
@@ -49,6 +51,9 @@ export function watchConfig({ files, current, read, apply, logger }: ConfigWatch
   for (const file of files) watchFile(file, { interval: pollMs, persistent: false }, changed);
   return {
     reload,
+    get config() {
+      return config;
+    },
     get problem() {
       return problem;
     },

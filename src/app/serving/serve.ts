@@ -46,7 +46,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   const { settings } = resolved;
   const row = await rowOf(settings, options);
   if (row === undefined) {
-    const { nearest } = await import('../text/nearest.ts');
+    const { nearest } = await import('../../common/nearest.ts');
     const names = Object.keys(profiles);
     const meant = nearest(settings.profile, names);
     const hint = meant === undefined ? `choose one of ${names.join(', ')}` : `did you mean ${JSON.stringify(meant)}?`;

@@ -31,7 +31,8 @@ Commands:
   tools [SERVER]   list the tools as clients see them
   restart SERVER   restart a server
   stop             end the gateway
-  pins             list the accepted tools; "pins diff" shows changes, "pins accept" accepts them
+  pins             list the accepted tools; "pins diff" shows changes, "pins accept" accepts them,
+                   "pins prune" removes those of earlier commands
   import           write the servers of a client into a file for the gateway
   login [SERVER]   store inputs and secrets, and sign in to a server; "logout" deletes them
 

@@ -12,9 +12,14 @@ import { table } from '../ui/table.ts';
 const help = `Usage: mooring gateway pins [SERVER] [options]
        mooring gateway pins diff [SERVER[/TOOL]] [options]
        mooring gateway pins accept SERVER[/TOOL] [options]
+       mooring gateway pins prune [SERVER] [options]
 
 A gateway accepts tools when it first lists them, except with "newTools": "hold". "pins" lists the accepted tools and those
 that have changed since; "diff" shows what changed; "accept" accepts the tools as they are now.
+
+A server whose command, arguments or URL are changed is another server, with tools of its own. Those from before stay in the
+list as "earlier command", for the case that you change it back, until "prune" removes them. If the server then gets that
+command again, its tools are accepted when they are first seen.
 
 Options:
   --data DIR    the data folder of the gateway
@@ -40,7 +45,8 @@ export const run = command(
     const [first, ...rest] = positionals;
     if (first === 'diff') return diff(pins, rest[0], json, out);
     if (first === 'accept') return accept(pins, rest[0], json, out);
-    if (rest.length > 0) throw new UsageError('Usage: mooring gateway pins [SERVER | diff | accept]');
+    if (first === 'prune') return prune(pins, rest[0], json, out);
+    if (rest.length > 0) throw new UsageError('Usage: mooring gateway pins [SERVER | diff | accept | prune]');
     return list(pins, first, json, out);
   },
 );
@@ -79,14 +85,18 @@ function list(pins: Stored, server: string | undefined, json: boolean, out: Outp
   const { accepted, differences } = pins.list();
   const isMeant = matcher(pins, server);
   const state = new Map(differences.map(({ identity, tool, kind }) => [`${identity} ${tool}`, kind]));
-  const known = accepted.filter(isMeant).map(({ identity, ...pin }) => ({
+  const known = accepted.filter(isMeant).map(({ identity, isEarlier, ...pin }) => ({
     ...pin,
     state: state.get(`${identity} ${pin.tool}`) ?? ('accepted' as string),
+    ...earlier(isEarlier),
   }));
   const others = differences
     .filter((each) => each.kind !== 'changed' && isMeant(each))
-    .map(({ slug, tool, kind }) => ({ slug, tool, fingerprint: '', acceptedAt: '', by: '', state: kind as string }));
-  const rows = [...known, ...others];
+    .map(({ slug, tool, kind, isEarlier }) => ({
+      ...{ slug, tool, fingerprint: '', acceptedAt: '', by: '', state: kind as string },
+      ...earlier(isEarlier),
+    }));
+  const rows: readonly PinRow[] = [...known, ...others];
   if (json) {
     out.json({ tools: rows });
     return 0;
@@ -96,26 +106,54 @@ function list(pins: Stored, server: string | undefined, json: boolean, out: Outp
     return 0;
   }
   const { style, width } = out;
-  type Row = (typeof rows)[number];
   const columns = [
-    { title: 'server', text: ({ slug }: Row) => slug },
-    { title: 'tool', text: ({ tool }: Row) => lineForTerminal(tool, 80), paint: (text: string) => style.name(text) },
+    { title: 'server', text: ({ slug }: PinRow) => slug },
+    { title: 'tool', text: ({ tool }: PinRow) => lineForTerminal(tool, 80), paint: (text: string) => style.name(text) },
     {
       title: 'state',
-      text: (row: Row) => row.state,
-      paint: (text: string, row: Row) => (row.state === 'accepted' ? text : style.warn(text)),
+      text: (row: PinRow) => (row.earlierCommand === true ? 'earlier command' : row.state),
+      paint: (text: string, row: PinRow) => (row.state === 'accepted' || row.earlierCommand ? text : style.warn(text)),
     },
-    { title: 'accepted', text: ({ acceptedAt }: Row) => acceptedAt },
-    { title: 'fingerprint', text: ({ fingerprint }: Row) => fingerprint.slice(0, 12) },
+    { title: 'accepted', text: ({ acceptedAt }: PinRow) => acceptedAt },
+    { title: 'fingerprint', text: ({ fingerprint }: PinRow) => fingerprint.slice(0, 12) },
   ];
   out.write(table(rows, columns, { style, width }));
+  if (rows.some(({ earlierCommand }) => earlierCommand === true)) {
+    out.info(
+      'Some tools are of a command or URL that their server had before. "mooring gateway pins prune" removes them.\n',
+    );
+  }
   return 0;
 }
 
+/** A row of the list, and of its JSON. */
+interface PinRow {
+  readonly slug: string;
+  readonly tool: string;
+  readonly fingerprint: string;
+  readonly acceptedAt: string;
+  readonly by: string;
+  readonly state: string;
+  /** It belongs to a command or URL that the server had before. */
+  readonly earlierCommand?: true;
+}
+
+function earlier(isEarlier: boolean): Pick<PinRow, 'earlierCommand'> {
+  return isEarlier ? { earlierCommand: true } : {};
+}
+
+/** What is different from what was accepted, of the commands that servers have now. */
+function differencesOf(pins: Stored, named: string | undefined): readonly Difference[] {
+  const isMeant = matcher(pins, named);
+  return pins.list().differences.filter((each) => !each.isEarlier && isMeant(each));
+}
+
 function diff(pins: Stored, named: string | undefined, json: boolean, out: Output): number {
-  const found = pins.list().differences.filter(matcher(pins, named));
-  if (json) out.json({ differences: found.map((each) => ({ ...each, fields: pins.fieldsOf(each) })) });
-  else if (found.length === 0) out.info('No tool has changed since it was accepted.\n');
+  const found = differencesOf(pins, named);
+  if (json) {
+    const rows = found.map(({ isEarlier: _isEarlier, ...each }) => ({ ...each, fields: pins.fieldsOf(each) }));
+    out.json({ differences: rows });
+  } else if (found.length === 0) out.info('No tool has changed since it was accepted.\n');
   else for (const each of found) printDifference(pins, each, out);
   return found.length === 0 ? 0 : 1;
 }
@@ -134,7 +172,7 @@ function printDifference(pins: Stored, difference: Difference, out: Output): voi
 
 async function accept(pins: Stored, named: string | undefined, json: boolean, out: Output): Promise<number> {
   if (named === undefined) throw new UsageError('Usage: mooring gateway pins accept SERVER[/TOOL]');
-  const meant = pins.list().differences.filter(matcher(pins, named));
+  const meant = differencesOf(pins, named);
   if (meant.length === 0)
     throw new UsageError(
       `There is nothing to accept for ${JSON.stringify(named)}. "mooring gateway pins diff" lists the changes`,
@@ -148,5 +186,25 @@ async function accept(pins: Stored, named: string | undefined, json: boolean, ou
   }
   if (json) out.json({ accepted: meant.map(({ slug, tool }) => ({ server: slug, tool })) });
   else for (const { slug, tool } of meant) out.write(`${slug}/${lineForTerminal(tool, 80)} was accepted\n`);
+  return 0;
+}
+
+/** Removes the tools of earlier commands of servers. */
+async function prune(pins: Stored, named: string | undefined, json: boolean, out: Output): Promise<number> {
+  if (named?.includes('/'))
+    throw new UsageError(`Name a server, not a tool: mooring gateway pins prune ${named.split('/')[0]}`);
+  const isMeant = matcher(pins, named);
+  const { accepted, differences } = pins.list();
+  const found = [...accepted, ...differences].filter((each) => each.isEarlier && isMeant(each));
+  const tools = [...new Map(found.map((each) => [`${each.identity} ${each.tool}`, each])).values()];
+  if (tools.length > 0) {
+    pins.remove(new Set(tools.map(({ identity }) => identity)));
+    await pins.saved();
+  }
+  if (json) out.json({ removed: tools.map(({ slug, tool }) => ({ server: slug, tool })) });
+  else if (tools.length === 0) out.info('There are no tools of earlier commands or URLs.\n');
+  for (const { slug, tool } of json ? [] : tools) {
+    out.write(`${slug}/${lineForTerminal(tool, 80)} of an earlier command was removed\n`);
+  }
   return 0;
 }

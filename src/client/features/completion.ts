@@ -5,6 +5,7 @@ import { methods } from '../../protocol/methods.ts';
 import type { Completion, CompletionRef, JsonObject } from '../../protocol/model.ts';
 import { OutgoingCall } from '../calls/outgoing-call.ts';
 import { clientErrors } from '../errors.ts';
+import { assertCallOptions } from '../known-call-options.ts';
 import type { CallOptions } from '../options.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
 
@@ -30,6 +31,7 @@ export async function complete(
         'client.complete({ ref: { type: "ref/prompt", name: "…" }, argument: { name: "…", value: "…" } })',
     );
   }
+  assertCallOptions('complete', options);
   requireOffered(context, methods.complete);
   const { ref, argument, context: known } = request;
   const params = { ref, argument, ...(known === undefined ? {} : { context: { arguments: known } }) };

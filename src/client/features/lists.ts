@@ -5,6 +5,7 @@ import type { MethodRow } from '../../protocol/methods.ts';
 import type { CacheHint, JsonObject } from '../../protocol/model.ts';
 import { OutgoingCall } from '../calls/outgoing-call.ts';
 import { ClientError, clientErrors } from '../errors.ts';
+import { assertCallOptions } from '../known-call-options.ts';
 import { assertTimeLimits, type ReadOptions, resolveTimeLimits } from '../options.ts';
 import { clean } from '../untrusted-text.ts';
 import { type FeatureContext, offers } from './feature-context.ts';
@@ -22,6 +23,8 @@ export interface ListRow {
   readonly row: MethodRow;
   readonly key: 'tools' | 'resources' | 'resourceTemplates' | 'prompts' | 'skills';
   readonly strings: readonly string[];
+  /** The methods of the client that read it, all pages or one, for errors about their options. */
+  readonly readBy?: readonly [all: string, page: string];
   /** Sent with each request, where a method lists what is in one place. Such lists are not cached. */
   readonly uri?: string;
 }
@@ -43,7 +46,8 @@ export class ListReader<T> {
 
   /** One page; the first without a cursor. */
   async page(cursor?: string, options: ReadOptions = {}): Promise<Page<T>> {
-    const { row, uri } = this.#kind;
+    const { row, uri, readBy } = this.#kind;
+    if (readBy !== undefined) assertCallOptions(readBy[1], options, 'read');
     const { cache, caller } = this.#context;
     if (!offers(this.#context, row)) return { items: [] };
     const key = cursor === undefined ? '' : `cursor ${cursor}`;
@@ -76,6 +80,8 @@ export class ListReader<T> {
 
   /** All pages. */
   async all(options: ReadOptions = {}): Promise<T[]> {
+    const { readBy } = this.#kind;
+    if (readBy !== undefined) assertCallOptions(readBy[0], options, 'read');
     try {
       return await this.#collect(options);
     } catch (error) {

@@ -7,6 +7,7 @@ import { type JsonObject, type LogLevel, logLevels } from '../../protocol/model.
 import { OutgoingCall } from '../calls/outgoing-call.ts';
 import type { ClientConnection } from '../connection.ts';
 import { clientErrors } from '../errors.ts';
+import { assertCallOptions } from '../known-call-options.ts';
 import type { CallOptions, LogContext, LogMessage } from '../options.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
 
@@ -34,6 +35,7 @@ export class Logging {
     if (!logLevels.includes(level)) {
       throw clientErrors.configuration(`Unknown log level ${JSON.stringify(level)}; one of ${logLevels.join(', ')}`);
     }
+    assertCallOptions('setLogLevel', options);
     const connection = await this.#context.caller.ready();
     if (hasSessionLevel(connection)) await this.#send(level, options);
     this.#level = level;

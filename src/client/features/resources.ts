@@ -5,6 +5,7 @@ import { methods } from '../../protocol/methods.ts';
 import type { JsonObject, ReadResult, Resource, ResourceTemplate } from '../../protocol/model.ts';
 import { OutgoingCall } from '../calls/outgoing-call.ts';
 import { ClientError, clientErrors } from '../errors.ts';
+import { assertCallOptions } from '../known-call-options.ts';
 import type { ReadOptions } from '../options.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
 import { ListReader } from './lists.ts';
@@ -22,16 +23,19 @@ export class Resources {
       row: methods.listResources,
       key: 'resources',
       strings: ['uri', 'name'],
+      readBy: ['listResources', 'pageResources'],
     });
     this.templates = new ListReader<ResourceTemplate>(context, {
       row: methods.listResourceTemplates,
       key: 'resourceTemplates',
       strings: ['uriTemplate', 'name'],
+      readBy: ['listResourceTemplates', 'pageResourceTemplates'],
     });
   }
 
   async read(uri: string, options: ReadOptions = {}): Promise<ReadResult> {
     requireArguments('readResource', uri);
+    assertCallOptions('readResource', options, 'read');
     const row = methods.readResource;
     requireOffered(this.#context, row);
     const { cache, caller } = this.#context;

@@ -7,6 +7,7 @@ import { type Skill, skillFileName, skillFolder, skillProblem } from '../../prot
 import { OutgoingCall } from '../calls/outgoing-call.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import { guarded } from '../guarded-listener.ts';
+import { assertCallOptions } from '../known-call-options.ts';
 import type { CallOptions, ReadOptions } from '../options.ts';
 import { resolveSkillFile } from '../skills/file-uri.ts';
 import { type SkillFileContents, SkillVerifier } from '../skills/verify-file.ts';
@@ -71,6 +72,7 @@ export class Skills implements ClientSkills {
   }
 
   async list(options: SkillListOptions = {}): Promise<Skill[]> {
+    assertCallOptions('skills.list', options, 'skills');
     const { logger } = this.#context;
     const onInvalid = options.onInvalid && guarded(options.onInvalid, 'onInvalid', logger);
     const kind = { row: methods.listSkills, key: 'skills', strings: [] } as const;
@@ -89,6 +91,7 @@ export class Skills implements ClientSkills {
   }
 
   async get(uri: string, options: ReadOptions = {}): Promise<Skill> {
+    assertCallOptions('skills.get', options, 'read');
     const row = methods.getSkill;
     requireOffered(this.#context, row);
     const { cache, caller } = this.#context;
@@ -115,6 +118,7 @@ export class Skills implements ClientSkills {
   }
 
   async read(skill: Skill, file: string = skillFileName, options: ReadOptions = {}): Promise<SkillFileContents> {
+    assertCallOptions('skills.read', options, 'read');
     const problem = skillProblem(skill);
     if (problem !== undefined) throw clientErrors.configuration(`The entry of the skill is not valid: ${problem}`);
     const uri = resolveSkillFile(skill, file);
@@ -136,6 +140,7 @@ export class Skills implements ClientSkills {
   }
 
   async directory(uri: string, options?: CallOptions): Promise<Resource[]> {
+    assertCallOptions('skills.directory', options);
     const row = methods.readDirectory;
     requireOffered(this.#context, row, `${row.name} ("directoryRead" of ${skillsExtension})`);
     const kind = { row, key: 'resources', strings: ['uri', 'name'], uri } as const;

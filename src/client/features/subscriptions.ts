@@ -12,6 +12,7 @@ import { pauseMs, transience } from '../calls/retry.ts';
 import type { ClientConnection } from '../connection.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import { KeyedMutex } from '../keyed-mutex.ts';
+import { assertCallOptions } from '../known-call-options.ts';
 import type { CallOptions } from '../options.ts';
 import { type Change, ChangeQueue } from './changes.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
@@ -52,12 +53,14 @@ export class Subscriptions {
   /** `watch` for one resource. */
   async subscribe(uri: string, options?: CallOptions): Promise<Subscription> {
     requireArguments('subscribe', uri);
+    assertCallOptions('subscribe', options);
     return this.watch({ uris: [uri] }, options);
   }
 
   /** Resolves when the server has agreed. */
   async watch(filter: WatchFilter, options: CallOptions = {}): Promise<Subscription> {
     requireFilter(filter);
+    assertCallOptions('watch', options);
     const watch = new ActiveSubscription(this.#context, filter, options, this.#open, this.#turns);
     this.#open.add(watch);
     await watch.begin();

@@ -6,6 +6,7 @@ import type { TaskState } from '../../protocol/task.ts';
 import type { OutgoingCall } from '../calls/outgoing-call.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import type { InputResponder } from '../input-requests.ts';
+import { assertCallOptions } from '../known-call-options.ts';
 import type { CallOptions, StartTaskOptions, ToolCallOptions } from '../options.ts';
 import type { TaskHandle } from '../task-handle.ts';
 import type { TaskTracker } from '../tasks/task-tracker.ts';
@@ -49,6 +50,7 @@ export class Tasks implements ClientTasks {
 
   async start(name: string, args?: JsonObject, options: StartTaskOptions = {}): Promise<TaskHandle> {
     requireArguments('tasks.start', name, args);
+    assertCallOptions('tasks.start', options, 'startTask');
     const tracker = await this.#load();
     tracker.requireTasks();
     const started = await this.#tools.start(name, args, options, (call, created) => tracker.adopt(created, call));
@@ -56,10 +58,12 @@ export class Tasks implements ClientTasks {
   }
 
   async attach(id: string, options: CallOptions = {}): Promise<TaskHandle> {
+    assertCallOptions('tasks.attach', options);
     return (await this.#load()).attach(id, toToolResult, options);
   }
 
   async list(options: CallOptions = {}): Promise<TaskState[]> {
+    assertCallOptions('tasks.list', options);
     return (await this.#load()).list(options);
   }
 

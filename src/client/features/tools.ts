@@ -8,6 +8,7 @@ import { type HeaderParam, headerParams } from '../../protocol/revisions/index.t
 import { compileSchema, formatIssues, SchemaError, type Validation, type Validator } from '../../schema/index.ts';
 import { OutgoingCall } from '../calls/outgoing-call.ts';
 import { clientErrors } from '../errors.ts';
+import { assertCallOptions } from '../known-call-options.ts';
 import type { ReadOptions, StartTaskOptions, ToolCallOptions } from '../options.ts';
 import { type FeatureContext, requestsTasks, requireOffered } from './feature-context.ts';
 import { ListReader, type Page } from './lists.ts';
@@ -48,7 +49,12 @@ export class Tools {
     this.#context = context;
     this.#settings = settings;
     this.#onTask = onTask;
-    const kind = { row: methods.listTools, key: 'tools', strings: ['name'] } as const;
+    const kind = {
+      row: methods.listTools,
+      key: 'tools',
+      strings: ['name'],
+      readBy: ['listTools', 'pageTools'],
+    } as const;
     this.#lists = new ListReader<Tool>(context, kind, (tool) => this.#remember(tool));
   }
 
@@ -65,6 +71,7 @@ export class Tools {
   call(name: string, args: JsonObject | undefined, options: ToolCallOptions | undefined): Promise<ToolResult> {
     try {
       requireArguments('callTool', name, args);
+      assertCallOptions('callTool', options, 'tool');
       const mustKnow =
         !this.#complete && !this.#known.has(name) && options?.task !== 'never' && requestsTasks(this.#context);
       if (mustKnow || this.#settings.validateArguments) return this.#callKnown(name, args, options);

@@ -8,6 +8,7 @@ import { unlessAborted } from '../abort-signals.ts';
 import { clientErrors } from '../errors.ts';
 import type { FeatureContext } from '../features/feature-context.ts';
 import type { InputResponder } from '../input-requests.ts';
+import { assertCallOptions } from '../known-call-options.ts';
 import type { TaskHandle, TaskInfo } from '../task-handle.ts';
 import { maxPollMs, pollPauseMs } from './poll-interval.ts';
 import { TaskInputs } from './task-inputs.ts';
@@ -74,7 +75,9 @@ export class ActiveTask implements TaskHandle {
     return inputRequests === undefined ? state : { ...state, inputRequests };
   }
 
-  async wait({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<ToolResult> {
+  async wait(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<ToolResult> {
+    assertCallOptions('wait', options, 'wait');
+    const { signal } = options;
     if (signal?.aborted) throw clientErrors.cancelled('the wait for a task', signal.reason);
     this.#waiting++;
     try {
@@ -92,11 +95,9 @@ export class ActiveTask implements TaskHandle {
     return this.status;
   }
 
-  async answerInput({
-    signal = new AbortController().signal,
-  }: {
-    readonly signal?: AbortSignal | undefined;
-  } = {}): Promise<TaskStatus> {
+  async answerInput(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<TaskStatus> {
+    assertCallOptions('answerInput', options, 'wait');
+    const { signal = new AbortController().signal } = options;
     await this.poll();
     if (this.status !== 'input_required') return this.status;
     const stopping = new AbortController();

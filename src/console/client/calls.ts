@@ -327,7 +327,8 @@ function parseArguments(text: string): JsonObject {
 
 type SendOptions = NonNullable<Parameters<Client['callTool']>[2]>;
 
-function send(client: Client, request: CallRequest, options: SendOptions): Promise<unknown> {
+/** `onTask` is for calls of tools. */
+function send(client: Client, request: CallRequest, { onTask, ...options }: SendOptions): Promise<unknown> {
   const { method, params, argumentsText } = request;
   const args = argumentsText === undefined ? params['arguments'] : parseArguments(argumentsText);
   if (method === 'resources/read') return client.readResource(String(params['uri']), { ...options, cache: 'bypass' });
@@ -335,6 +336,7 @@ function send(client: Client, request: CallRequest, options: SendOptions): Promi
   if (method === 'prompts/get') return client.getPrompt(name, args as Record<string, string> | undefined, options);
   return client.callTool(name, args as JsonObject | undefined, {
     ...options,
+    onTask,
     idempotent: false,
     ...(argumentsText === undefined ? {} : { argumentsText }),
   });

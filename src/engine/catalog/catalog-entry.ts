@@ -25,6 +25,8 @@ export interface CatalogEntry<Item> {
   readonly visible: ((principal: Principal | undefined) => boolean) | undefined;
   /** False: it can be used, but is not in its list. */
   readonly listed?: boolean | undefined;
+  /** Clients were notified that it is gone: it is in no list, and only continues calls from before. */
+  readonly removed?: boolean | undefined;
   /** It is another server's: arguments and results are passed on as they are. */
   readonly relayed?: boolean;
   /** The name of that server. */

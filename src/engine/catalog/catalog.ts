@@ -294,14 +294,17 @@ export function changedLists(before: OwnedEntries, after: OwnedEntries): readonl
 
 /** Whether clients see no difference between two lists. */
 function isSameList(before: readonly EntryKinds[CatalogKind][], after: readonly EntryKinds[CatalogKind][]): boolean {
-  if (before.length !== after.length) return false;
-  return before.every((entry, i) => {
-    const other = after[i] as EntryKinds[CatalogKind];
+  const [known, others] = [before.filter(isKnown), after.filter(isKnown)];
+  if (known.length !== others.length) return false;
+  return known.every((entry, i) => {
+    const other = others[i] as EntryKinds[CatalogKind];
     if (entry === other) return true;
     if (entry.key !== other.key || entry.listed !== other.listed) return false;
     return entry.listed === false || JSON.stringify(entry.describe()) === JSON.stringify(other.describe());
   });
 }
+
+const isKnown = ({ removed }: EntryKinds[CatalogKind]): boolean => removed !== true;
 
 const kindNames: Readonly<Record<CatalogKind, string>> = {
   tools: 'Tool',

@@ -20,6 +20,8 @@ const noHeaders: readonly HeaderParam[] = [];
 export interface RelayedOptions {
   /** False: it can be used, but is not in lists. */
   readonly listed?: boolean;
+  /** It only continues calls from before; it should not be listed. */
+  readonly removed?: boolean;
 }
 
 export interface RelayedToolOptions extends RelayedOptions {
@@ -33,7 +35,10 @@ export interface RelayedToolOptions extends RelayedOptions {
 }
 
 /** A tool. It has no time limit of its own. */
-export function relayedTool(tool: Tool, { run, input, task, listed, upstream }: RelayedToolOptions): ToolEntry {
+export function relayedTool(
+  tool: Tool,
+  { run, input, task, listed, removed, upstream }: RelayedToolOptions,
+): ToolEntry {
   const { name, inputSchema, outputSchema, execution: _execution, ...shown } = tool;
   const resolved = resolveTaskOptions(`tool ${JSON.stringify(name)}`, task);
   const execution = resolved && { taskSupport: resolved.support };
@@ -49,6 +54,7 @@ export function relayedTool(tool: Tool, { run, input, task, listed, upstream }: 
     key: name,
     visible: undefined,
     listed,
+    removed,
     relayed: true,
     upstream,
     definition: { run, timeoutMs: 0 },
@@ -76,13 +82,17 @@ export interface RelayedReadOptions extends RelayedOptions {
 }
 
 /** A resource. Its read returns whole results. */
-export function relayedResource(resource: Resource, { read, cache, listed }: RelayedReadOptions): ResourceEntry {
+export function relayedResource(
+  resource: Resource,
+  { read, cache, listed, removed }: RelayedReadOptions,
+): ResourceEntry {
   const { uri, name } = resource;
   const definition = { name, read: (ctx: Parameters<typeof read>[1]) => read(uri, ctx), ...(cache && { cache }) };
   return {
     key: uri,
     visible: undefined,
     listed,
+    removed,
     relayed: true,
     definition,
     describe: () => resource,
@@ -154,7 +164,7 @@ export interface RelayedPromptOptions extends RelayedOptions {
 }
 
 /** A prompt. It gets all arguments that the client sent. */
-export function relayedPrompt(prompt: Prompt, { get, complete, listed }: RelayedPromptOptions): PromptEntry {
+export function relayedPrompt(prompt: Prompt, { get, complete, listed, removed }: RelayedPromptOptions): PromptEntry {
   const args = Object.fromEntries(
     (prompt.arguments ?? []).map(({ name }) => [name, complete === undefined ? {} : { complete: complete(name) }]),
   );
@@ -162,6 +172,7 @@ export function relayedPrompt(prompt: Prompt, { get, complete, listed }: Relayed
     key: prompt.name,
     visible: undefined,
     listed,
+    removed,
     relayed: true,
     definition: { args, get: get as PromptDefinition['get'] },
     describe: () => prompt,

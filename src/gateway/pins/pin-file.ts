@@ -7,6 +7,7 @@ import { reasonText } from '../../common/errno-text.ts';
 import { pause } from '../../common/wait.ts';
 import { sha256 } from '../sha256.ts';
 import type { PinnedDefinition } from './fingerprint.ts';
+import type { LatestUse } from './latest-use.ts';
 
 /** One acceptance of one definition. */
 export interface Acceptance {
@@ -38,9 +39,11 @@ export interface PinContent {
   readonly definitions: Readonly<Record<string, PinnedDefinition>>;
   /** By the identity of the server. */
   readonly seen: Readonly<Record<string, SeenTools>>;
+  /** By the slug of the server. */
+  readonly used: Readonly<Record<string, LatestUse>>;
 }
 
-export const noPins: PinContent = { acceptances: [], definitions: {}, seen: {} };
+export const noPins: PinContent = { acceptances: [], definitions: {}, seen: {}, used: {} };
 
 /** A file that was changed by something other than Mooring. */
 export class PinFileError extends Error {
@@ -70,6 +73,7 @@ export function readPinFile(file: string): PinContent {
     acceptances?: ChainedAcceptance[];
     definitions?: object;
     seen?: object;
+    used?: object;
     head?: unknown;
     digest?: unknown;
   };
@@ -88,7 +92,8 @@ export function readPinFile(file: string): PinContent {
   if (data.head !== head) throw damaged(file, 'its last entry was changed or removed');
   const definitions = (data.definitions ?? {}) as PinContent['definitions'];
   if (data.digest !== digestOf(definitions)) throw damaged(file, 'an accepted definition was changed');
-  return { acceptances, definitions, seen: (data.seen ?? {}) as PinContent['seen'] };
+  const { seen = {}, used = {} } = data;
+  return { acceptances, definitions, seen: seen as PinContent['seen'], used: used as PinContent['used'] };
 }
 
 // Plain JSON in a fixed order: this runs for every tool at each start.
@@ -112,14 +117,16 @@ function damaged(file: string, why: string): PinFileError {
 }
 
 /** Writes the file, readable by this user only. */
-export function writePinFile(file: string, { acceptances, definitions, seen }: PinContent): void {
+export function writePinFile(file: string, { acceptances, definitions, seen, used }: PinContent): void {
   let prev = '';
   const chained = acceptances.map((each): ChainedAcceptance => {
     const linked = { ...each, prev };
     prev = hashOf(each, prev);
     return linked;
   });
-  const text = `${JSON.stringify({ version: 1, acceptances: chained, head: prev, definitions, digest: digestOf(definitions), seen }, null, 1)}\n`;
+  const digest = digestOf(definitions);
+  const data = { version: 1, acceptances: chained, head: prev, definitions, digest, seen, used };
+  const text = `${JSON.stringify(data, null, 1)}\n`;
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const fresh = `${file}.${process.pid}`;
   writeFileSync(fresh, text, { mode: 0o600 });

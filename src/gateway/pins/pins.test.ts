@@ -1,6 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import type { Tool } from '../../protocol/model.ts';
 import { gatewayConfig } from '../config/decode-gateway.ts';
@@ -209,4 +209,73 @@ test('callers with different lists: what is accepted is what was shown', async (
   expect(check(tool('read', 'First change')).withheld.size).toBe(0);
   expect(check(tool('read', 'Second change')).withheld.size).toBe(1);
   expect(pins.list().differences.map(({ seen }) => seen.description)).toEqual(['Second change']);
+});
+
+describe('a server that has another command than before', () => {
+  const acceptedOf = (pins: Pins): string[] =>
+    pins.list().accepted.map(({ tool: name, isEarlier }) => (isEarlier ? `earlier ${name}` : name));
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    return () => vi.useRealTimers();
+  });
+
+  /** Checks the tools of a server as a gateway that is started a second later. */
+  async function start(file: string, server: UpstreamConfig, tools: readonly Tool[]): Promise<Pins> {
+    vi.setSystemTime(Date.now() + 1_000);
+    const pins = new Pins({ file });
+    pins.check(server, tools);
+    await pins.saved();
+    return pins;
+  }
+
+  test('its tools from before are told apart, also after it was changed back', async () => {
+    const file = newFile();
+    const [one, two] = [await serverWith({}, 'one'), await serverWith({}, 'two')];
+    expect(acceptedOf(await start(file, one, [tool('read')]))).toEqual(['read']);
+    expect(acceptedOf(await start(file, two, [tool('read'), tool('list')]))).toEqual(['earlier read', 'read', 'list']);
+    expect(acceptedOf(await start(file, one, [tool('read')]))).toEqual(['read', 'earlier read', 'earlier list']);
+    expect(acceptedOf(new Pins({ file }))).toEqual(['read', 'earlier read', 'earlier list']);
+    expect(acceptedOf(await start(file, two, [tool('read'), tool('list')]))).toEqual(['earlier read', 'read', 'list']);
+  });
+
+  test('a command whose tools were never accepted is the one of now', async () => {
+    const file = newFile();
+    await start(file, await serverWith({}, 'one'), [tool('read')]);
+    const pins = await start(file, await serverWith({ newTools: 'hold' }, 'two'), [tool('read')]);
+    expect(acceptedOf(pins)).toEqual(['earlier read']);
+    expect(pins.list().differences).toMatchObject([{ kind: 'new', isEarlier: false }]);
+  });
+
+  test('nothing is written while the command stays the same', async () => {
+    const file = newFile();
+    const server = await serverWith({}, 'two');
+    await start(file, await serverWith({}, 'one'), [tool('read')]);
+    await start(file, server, [tool('read')]);
+    const before = statSync(file).mtimeMs;
+    await start(file, server, [tool('read')]);
+    expect(statSync(file).mtimeMs).toBe(before);
+  });
+
+  test('what was removed stays removed, also while a gateway runs that has read it', async () => {
+    const file = newFile();
+    const [one, two] = [await serverWith({ pin: 'block' }, 'one'), await serverWith({}, 'two')];
+    await start(file, one, [tool('read')]);
+    await start(file, one, [tool('read', 'Other')]);
+    const running = await start(file, two, [tool('read')]);
+    expect(running.list().differences).toMatchObject([{ kind: 'changed', isEarlier: true }]);
+    const command = new Pins({ file });
+    command.remove(new Set([one.identity]));
+    expect(acceptedOf(command)).toEqual(['read']);
+    await command.saved();
+    running.check(two, [tool('read'), tool('list')]);
+    await running.saved();
+    expect(acceptedOf(running)).toEqual(['read', 'list']);
+    expect(new Pins({ file }).list()).toMatchObject({
+      accepted: [{ tool: 'read' }, { tool: 'list' }],
+      differences: [],
+    });
+    // It is a new server now.
+    expect((await start(file, one, [tool('read', 'Other')])).list().differences).toEqual([]);
+  });
 });

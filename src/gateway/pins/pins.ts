@@ -6,6 +6,7 @@ import type { Tool } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { PinChange, PinChecker, PinReport } from '../contract.ts';
 import { contentFingerprintOf, definitionOf, fingerprintOf, type PinnedDefinition } from './fingerprint.ts';
+import { type LatestUse, latestUse } from './latest-use.ts';
 import {
   type Acceptance,
   noPins,
@@ -32,6 +33,8 @@ export interface PinDifference {
   readonly identity: string;
   readonly tool: string;
   readonly kind: 'new' | 'changed' | 'renamed';
+  /** See `PinnedTool`. */
+  readonly isEarlier: boolean;
   readonly accepted?: PinnedDefinition | undefined;
   readonly seen: PinnedDefinition;
 }
@@ -44,6 +47,8 @@ export interface PinnedTool {
   readonly fingerprint: string;
   readonly acceptedAt: string;
   readonly by: Acceptance['by'];
+  /** It belongs to a command or URL that the server had before. */
+  readonly isEarlier: boolean;
 }
 
 /** Tools of one server that are compared; stops a server with an endless list from filling the file. */
@@ -69,6 +74,12 @@ export class Pins implements PinChecker {
   #unsaved: Acceptance[] = [];
   #definitions = new Map<string, PinnedDefinition>();
   #seen = new Map<string, SeenServer>();
+  /** Servers whose entry in `#seen` is newer than the file. */
+  readonly #remembered = new Set<string>();
+  /** By slug; besides the acceptances. */
+  #used = new Map<string, LatestUse>();
+  /** Identities of servers that the next write leaves out. */
+  readonly #removed = new Set<string>();
   #saving: Promise<void> = Promise.resolve();
   /** A write is scheduled, and will contain everything that is added before it starts. */
   #willSave = false;
@@ -90,6 +101,7 @@ export class Pins implements PinChecker {
   ): PinReport {
     if (server.pin === 'off' && server.newTools === 'allow') return { shown: tools, withheld: new Map(), changes: [] };
     this.#refreshIfPossible();
+    this.#noteUse(server);
     const accepted = this.#acceptedOf(server.identity);
     const everyAccepted = isPrivate ? this.#everyAcceptedOf(server.identity) : undefined;
     const present = new Set(tools.map(({ name }) => name));
@@ -131,13 +143,19 @@ export class Pins implements PinChecker {
     const identities = new Set([...this.#all().map(({ server }) => server), ...this.#seen.keys()]);
     const accepted: PinnedTool[] = [];
     const differences: PinDifference[] = [];
+    const latest = new Map<string, string | undefined>();
+    const isEarlier = (slug: string, identity: string): boolean => {
+      if (!latest.has(slug)) latest.set(slug, this.#latestUse(slug)?.identity);
+      return (latest.get(slug) ?? identity) !== identity;
+    };
     for (const identity of identities) {
       const tools = this.#acceptedOf(identity);
       for (const { tool, slug, fingerprint, at, by } of tools.values()) {
-        accepted.push({ slug, identity, tool, fingerprint, acceptedAt: at, by });
+        accepted.push({ slug, identity, tool, fingerprint, acceptedAt: at, by, isEarlier: isEarlier(slug, identity) });
       }
       const { slug, tools: seen } = this.#seen.get(identity) ?? nothingSeen;
-      for (const each of seen.values()) differences.push(this.#differenceOf({ identity, slug }, each, tools));
+      const server = { identity, slug, isEarlier: isEarlier(slug, identity) };
+      for (const each of seen.values()) differences.push(this.#differenceOf(server, each, tools));
     }
     return { accepted, differences };
   }
@@ -151,6 +169,15 @@ export class Pins implements PinChecker {
     const left = new Map([...seen].filter(([name]) => !chosen.some((each) => each.name === name)));
     this.#remember(identity, { slug, tools: left });
     return chosen.map(({ name }) => name);
+  }
+
+  /** Removes everything that is known of servers with these identities: their tools are accepted again when they are first seen. */
+  remove(identities: Iterable<string>): void {
+    for (const identity of identities) {
+      this.#removed.add(identity);
+      this.#seen.delete(identity);
+    }
+    this.#save();
   }
 
   /** Waits until everything is in the file. */
@@ -181,7 +208,7 @@ export class Pins implements PinChecker {
   }
 
   #differenceOf(
-    { identity, slug }: { readonly identity: string; readonly slug: string },
+    { identity, slug, isEarlier }: Pick<PinDifference, 'identity' | 'slug' | 'isEarlier'>,
     seen: PinnedDefinition,
     tools: ReadonlyMap<string, Acceptance>,
   ): PinDifference {
@@ -190,11 +217,25 @@ export class Pins implements PinChecker {
     const former = known ?? [...tools.values()].find((each) => each.content === content);
     const kind = known !== undefined ? 'changed' : former !== undefined ? 'renamed' : 'new';
     const accepted = former === undefined ? undefined : this.#definitions.get(former.fingerprint);
-    return { slug, identity, tool: seen.name, kind, accepted, seen };
+    return { slug, identity, tool: seen.name, kind, isEarlier, accepted, seen };
   }
 
   #all(): readonly Acceptance[] {
-    return this.#unsaved.length === 0 ? this.#content.acceptances : [...this.#content.acceptances, ...this.#unsaved];
+    const { acceptances } = this.#content;
+    const all = this.#unsaved.length === 0 ? acceptances : [...acceptances, ...this.#unsaved];
+    return this.#removed.size === 0 ? all : all.filter(({ server }) => !this.#removed.has(server));
+  }
+
+  #latestUse(slug: string): LatestUse | undefined {
+    return latestUse(slug, this.#all(), this.#used.get(slug));
+  }
+
+  /** Records that a server has this command or URL now. Needed only if another one would be taken for the latest. */
+  #noteUse({ identity, slug }: UpstreamConfig): void {
+    const latest = this.#latestUse(slug);
+    if (latest === undefined || latest.identity === identity) return;
+    this.#used.set(slug, { identity, at: new Date().toISOString() });
+    this.#save();
   }
 
   /** The last acceptance of each tool of a server. */
@@ -243,6 +284,7 @@ export class Pins implements PinChecker {
     const before = this.#seen.get(identity) ?? nothingSeen;
     if (sameDefinitions(before.tools, seen.tools)) return;
     this.#seen.set(identity, seen);
+    this.#remembered.add(identity);
     this.#save();
   }
 
@@ -266,8 +308,13 @@ export class Pins implements PinChecker {
     this.#readAt = version;
     for (const [fingerprint, each] of Object.entries(this.#content.definitions))
       this.#definitions.set(fingerprint, each);
+    // Another process may have removed what was only in the file.
+    for (const identity of [...this.#seen.keys()]) if (!this.#remembered.has(identity)) this.#seen.delete(identity);
     for (const [identity, { slug, tools }] of Object.entries(this.#content.seen)) {
       this.#seen.set(identity, { slug, tools: new Map(Object.entries(tools)) });
+    }
+    for (const [slug, use] of Object.entries(this.#content.used)) {
+      if (use.at > (this.#used.get(slug)?.at ?? '')) this.#used.set(slug, use);
     }
   }
 
@@ -298,10 +345,11 @@ export class Pins implements PinChecker {
   }
 
   #write(): void {
-    const mine = new Map(this.#seen);
+    const mine = new Map([...this.#seen].filter(([identity]) => this.#remembered.has(identity)));
     this.#readAt = '';
     this.#refresh();
     for (const [identity, seen] of mine) this.#seen.set(identity, seen);
+    for (const identity of this.#removed) this.#seen.delete(identity);
     const acceptances = this.#all();
     const last = new Map(acceptances.map((each) => [`${each.server} ${each.tool}`, each.fingerprint]));
     const current = new Set(last.values());
@@ -314,10 +362,13 @@ export class Pins implements PinChecker {
           return stored.length === 0 ? [] : [[identity, { slug, tools: Object.fromEntries(stored) }]];
         }),
       ),
+      used: Object.fromEntries(this.#used),
     };
     writePinFile(this.#file, content);
     this.#content = content;
     this.#unsaved = [];
+    this.#remembered.clear();
+    this.#removed.clear();
     this.#readAt = pinFileVersion(this.#file);
   }
 }

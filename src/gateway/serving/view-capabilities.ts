@@ -1,8 +1,8 @@
 // The capabilities that the server of a view declares: what its upstreams offer.
 
+import type { OwnedEntries } from '../../engine/catalog/catalog-entry.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Capabilities, JsonObject } from '../../protocol/model.ts';
-import type { ExposedView } from '../names/index.ts';
 import { extensionCapabilities, viewExtensions } from '../relays/extensions.ts';
 import { decidesOnTasks } from '../relays/task-rules.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
@@ -12,21 +12,20 @@ import type { ViewSource } from './view-source.ts';
  * As long as one of the upstreams is not known, it may offer everything. `hasTasks`: whether a tool that all callers see may run as a
  * task.
  */
-export function declareView(source: ViewSource, exposed: ExposedView, hasTasks: boolean): Capabilities {
+export function declareView(source: ViewSource, entries: OwnedEntries, hasTasks: boolean): Capabilities {
   const upstreams = [...source.upstreams.values()];
   const known = upstreams.map(({ facts }) => facts?.capabilities);
   const all = known.includes(undefined);
   const offers = (kind: string): boolean => all || known.some((each) => each?.[kind] !== undefined);
+  const has = (kind: keyof OwnedEntries): boolean => offers(kind) || (entries[kind] ?? []).length > 0;
   const subscribes = all || upstreams.some(hasSubscribe);
   const mayHaveTasks = all || hasTasks || hasPrivateTasks(source);
   return {
     ...(source.isSingle ? extensionCapabilities(upstreams[0]?.facts) : viewExtensions(known)),
     logging: {},
-    ...(offers('tools') || exposed.tools.length > 0 ? { tools: { listChanged: true } } : {}),
-    ...(offers('prompts') || exposed.prompts.length > 0 ? { prompts: { listChanged: true } } : {}),
-    ...(offers('resources') || exposed.resources.length > 0
-      ? { resources: { ...(subscribes ? { subscribe: true } : {}), listChanged: true } }
-      : {}),
+    ...(has('tools') ? { tools: { listChanged: true } } : {}),
+    ...(has('prompts') ? { prompts: { listChanged: true } } : {}),
+    ...(has('resources') ? { resources: { ...(subscribes ? { subscribe: true } : {}), listChanged: true } } : {}),
     ...(offers('completions') ? { completions: {} } : {}),
     ...(offers('skills') ? { skills: skillCapability(source) } : {}),
     ...(mayHaveTasks ? { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } } : {}),

@@ -19,6 +19,7 @@ import { callerKeys } from '../upstreams/isolation.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import { CallNames } from './call-names.ts';
 import { CallerViews } from './caller-views.ts';
+import { EndingEntries } from './ending-entries.ts';
 import { UpstreamSubscriptions } from './followed-uris.ts';
 import { joinInstructions } from './instructions.ts';
 import { joinCacheHints } from './list-cache.ts';
@@ -40,6 +41,7 @@ export class ViewServer {
   readonly #waits: ListWaits;
   readonly #callers: CallerViews;
   readonly #followed: UpstreamSubscriptions;
+  readonly #ending = new EndingEntries();
   /** The longest time that lists may be cached; undefined: as the upstreams say; false: `base` decides. */
   readonly #ownCache: CacheHint | undefined | false;
   #isRestricted = false;
@@ -109,6 +111,7 @@ export class ViewServer {
   /** Takes over what the view shows now. */
   update(source: ViewSource): void {
     const before = this.#source;
+    this.#keepEnding(before, source);
     this.#source = source;
     this.#capabilities = undefined;
     this.#waits.update(source);
@@ -126,6 +129,15 @@ export class ViewServer {
     if (!isSameView(before, source)) this.#callers.announce();
     if (rejected.length === 0) return;
     this.server.logger?.warn('items of upstreams are not shown because their names are in use', { names: rejected });
+  }
+
+  /** Calls of upstreams that are gone may be held. */
+  #keepEnding(before: ViewSource, { upstreams, drainMs }: ViewSource): void {
+    const gone = [...before.upstreams].filter(([slug, upstream]) => upstreams.get(slug) !== upstream);
+    if (gone.length === 0 || drainMs === 0) return;
+    const { exposed, entries } = this.#shown;
+    const ended = (): void => this.update(this.#source);
+    this.#ending.keep(new Set(gone.map(([slug]) => slug)), exposed, entries, { drainMs, ended });
   }
 
   /** What callers with an isolation key see of an upstream has changed. */
@@ -160,7 +172,7 @@ export class ViewServer {
       searchTools: () => this.#calls.searchTools,
     });
     for (const warning of shown.exposed.warnings) this.#source.warn(warning);
-    return shown;
+    return { ...shown, entries: this.#ending.addTo(shown.entries) };
   }
 
   #listsOf(caller: Caller): ListsOf {
@@ -218,7 +230,7 @@ export class ViewServer {
 
   #declare(): Capabilities {
     const hasTasks = [...this.server.catalog.tools.values()].some(({ task }) => task !== undefined);
-    return declareView(this.#source, this.#shown.exposed, hasTasks);
+    return declareView(this.#source, this.#shown.entries, hasTasks);
   }
 }
 

@@ -19,6 +19,8 @@ export interface ViewSource {
   /** Absent for a single server. */
   readonly view?: ViewConfig | undefined;
   readonly bareNames: BareNames;
+  /** How long calls of upstreams that it does not have any more may continue. */
+  readonly drainMs: number;
   /** What callers see for whom the upstreams list this. */
   expose(listsOf: ListsOf): ExposedView;
   /** Logs a warning about what is exposed, once. */

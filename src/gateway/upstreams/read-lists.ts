@@ -72,8 +72,10 @@ function offersSkills(client: Client): boolean {
   return skillSettings(client.capabilities) !== undefined && client.offers(methods.listSkills.name);
 }
 
-async function readSkills(client: Client, options: ReadOptions): Promise<SelectedSkills> {
-  return validSkills(await readPages(client, { method: methods.listSkills.name, member: 'skills' }, options));
+async function readSkills(client: Client, given: ReadOptions): Promise<SelectedSkills> {
+  const { cache: _cache, onCacheHint, ...options } = given;
+  const list = { method: methods.listSkills.name, member: 'skills' };
+  return validSkills(await readPages(client, list, options, onCacheHint));
 }
 
 function stricter(one: CacheHint, other: CacheHint): CacheHint {

@@ -17,7 +17,8 @@ export interface PagedList {
 export async function readPages(
   client: Client,
   { method, params, member }: PagedList,
-  options: CallOptions & Pick<ReadOptions, 'onCacheHint'>,
+  options: CallOptions,
+  onCacheHint?: ReadOptions['onCacheHint'],
 ): Promise<readonly unknown[]> {
   const invalid = (why: string): ClientError => new ClientError('invalid-result', `${method}: ${why}`);
   const items: unknown[] = [];
@@ -32,7 +33,7 @@ export async function readPages(
     if (!Array.isArray(page)) throw invalid(`"${member}" is not an array`);
     for (const item of page) items.push(item);
     const hint = cacheHintOf(result);
-    if (hint !== undefined) options.onCacheHint?.(hint);
+    if (hint !== undefined) onCacheHint?.(hint);
     if (nextCursor === undefined || nextCursor === null) return items;
     if (typeof nextCursor !== 'string') throw invalid('"nextCursor" is not a string');
     if (seen.has(nextCursor)) throw invalid('its cursors repeat');

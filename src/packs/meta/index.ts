@@ -149,7 +149,7 @@ function installCategories(server: Server, options: MetaOptions): void {
 /** The tools that the caller may see. */
 function candidates(server: Server, { categories }: MetaOptions, ctx: Context): Candidate[] {
   return [...server.catalogOf(ctx).tools.values()]
-    .filter((entry) => entry.visible === undefined || entry.visible(ctx.principal))
+    .filter((entry) => entry.removed !== true && (entry.visible === undefined || entry.visible(ctx.principal)))
     .map((entry) => {
       const { name, title, description, inputSchema } = entry.describe();
       return {

@@ -6,7 +6,11 @@ import type { AuthRequest, Denied } from './contract.ts';
 /** The maximum length of a header; a longer one cannot be a token. */
 const maxTokenChars = 8192;
 
-/** The token of a request. `absent`: no header, or one of another scheme. `malformed`: a header without a valid token. */
+/**
+ * The token of a request. `absent`: no header, or one of another scheme. `malformed`: a header without a valid token, which is 401
+ * and not 400 (RFC 6750, section 3.1, `invalid_token`): clients sign in after 401, and take 400 for a server of another revision
+ * or transport (2026-07-28, Streamable HTTP, "Backward Compatibility").
+ */
 export type Bearer = { readonly token: string } | 'absent' | 'malformed';
 
 /** Reads the token from its only valid location: the header, never the query. */

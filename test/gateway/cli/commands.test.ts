@@ -1,6 +1,6 @@
 // The commands about a gateway: check, status, tools, restart, pins, import.
 
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { connect } from '../../../src/client/index.ts';
@@ -36,6 +36,29 @@ test('check shows every command that would run, starts nothing, and reports what
     code: 2,
     stderr: expect.stringContaining('needs a command'),
   });
+});
+
+test('a view that nobody can use, because the gateway has no authentication, is a warning of check and of the log', async () => {
+  const files = serverEntry(home, 'files', [{ name: 'read' }]);
+  const views = { default: { allow: { principals: ['ana'] } }, team: { allow: { scopes: ['team'] } }, all: {} };
+  const content = { mcpServers: { files }, gateway: { views } };
+  const config = writeConfig(home, content);
+  const empty = (view: string): string => `view ${view}: because of its "allow", it is empty for all callers`;
+  const check = await run('check', '--config', config);
+  expect(check.code).toBe(0);
+  expect(check.stderr.trim().split('\n')).toEqual([
+    expect.stringContaining(`warning: ${empty('default')}`),
+    expect.stringContaining(`warning: ${empty('team')}`),
+  ]);
+  expect((await runJson('check', '--config', config)).notes).toHaveLength(2);
+  const open = await startHttp(home, ['--config', config]);
+  expect(open.said()).toContain(empty('team'));
+  // With authentication they are not empty.
+  const token = 'q8Zr2mK5vX9tB4wN7cJ1pL6hD3sF0gYaUeIo';
+  const client = await startHttp(home, ['--config', config, '--token', token]);
+  expect(client.said()).not.toContain(empty('team'));
+  const settings = writeConfig(home, { ...content, auth: { tokens: [token] } }, 'mooring.json');
+  expect((await runJson('check', '--config', settings)).notes).toEqual([]);
 });
 
 test('secrets in arguments and URLs are neither in check, nor in status, nor in the log', async () => {
@@ -149,19 +172,33 @@ test('restart reports a server that does not start', async () => {
       broken: { command: 'no-such-program' },
       elsewhere: serverEntry(home, 'elsewhere', [], { cwd: 'no-such-folder' }),
       single: serverEntry(home, 'single', [{ name: 'read' }], { mooring: { isolation: 'call' } }),
+      files: serverEntry(home, 'files', [{ name: 'read' }]),
     },
   });
   const { child } = await startHttp(home, ['--config', config]);
   expect(await run('restart', 'broken')).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: expect.stringMatching(/broken was ended, but it is down now: .*no-such-program was not found/),
+    stderr: expect.stringMatching(
+      /broken was not running, and did not start: it is down: .*no-such-program was not found/,
+    ),
   });
   expect(await run('restart', 'elsewhere')).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/its working folder .*no-such-folder does not exist/),
   });
-  expect(await run('restart', 'single')).toMatchObject({ code: 0, stdout: 'single was restarted\n' });
+  expect(await run('restart', 'single')).toMatchObject({
+    code: 0,
+    stdout: 'single was not running, and was started\n',
+  });
+  expect(await run('restart', 'files')).toMatchObject({ code: 0, stdout: 'files was not running, and was started\n' });
+  expect(await run('restart', 'files')).toMatchObject({ code: 0, stdout: 'files was restarted\n' });
+  // It cannot be started any more.
+  rmSync(home.file('files-tools.json'));
+  expect(await run('restart', 'files')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/files was ended, and did not start again: it is \w+: /),
+  });
   child.kill();
 });
 
@@ -307,6 +344,50 @@ test('a tool that changes is withheld with pin block, shown by diff, and usable 
   await expect.poll(() => toolNames(client)).toEqual(['files__read']);
   expect(JSON.parse(textOf(await client.callTool('files__read', {})))).toMatchObject({ name: 'read' });
   await client.close();
+});
+
+test('tools of an earlier command are told apart, are no changes, and can be removed', async () => {
+  const blocked = { mooring: { pin: 'block' } };
+  const listed = async (entry: object): Promise<void> => {
+    const client = await connectStdio(home, ['--config', writeConfig(home, { mcpServers: { files: entry } })]);
+    await toolNames(client);
+    // Its lists may be stored ones until it is started.
+    await client.callTool('files__read', {});
+    await client.close();
+  };
+  const before = serverEntry(home, 'before', [{ name: 'read', description: 'Reads' }], blocked);
+  await listed(before);
+  serverEntry(home, 'before', [{ name: 'read', description: 'Other' }]);
+  await listed(before);
+  expect((await run('pins', 'diff')).code).toBe(1);
+  await listed(serverEntry(home, 'after', [{ name: 'read' }, { name: 'list' }], blocked));
+
+  const { stdout, stderr } = await run('pins');
+  expect(stdout).toMatch(/files +read +earlier command/);
+  expect(stdout).toMatch(/files +read +accepted/);
+  expect(stderr).toContain('"mooring gateway pins prune" removes them');
+  expect((await runJson('pins')).tools).toMatchObject([
+    { tool: 'read', state: 'changed', earlierCommand: true },
+    { tool: 'read', state: 'accepted' },
+    { tool: 'list', state: 'accepted' },
+  ]);
+  expect(await run('pins', 'diff')).toMatchObject({ code: 0, stderr: expect.stringContaining('No tool has changed') });
+  expect(await run('pins', 'accept', 'files/read')).toMatchObject({ code: 2 });
+  expect(await run('pins', 'prune', 'files/read')).toMatchObject({ code: 2 });
+
+  // As long as a gateway has the command, it is not an earlier one.
+  const other = await startHttp(home, ['--config', writeConfig(home, { mcpServers: { files: before } }, 'other.json')]);
+  await listed(serverEntry(home, 'after', [{ name: 'read' }, { name: 'list' }], blocked));
+  expect((await runJson('pins', 'prune')).removed).toEqual([]);
+  other.child.kill();
+  await expect
+    .poll(async () => (await run('pins', 'prune', 'files')).stdout)
+    .toBe('files/read of an earlier command was removed\n');
+  expect((await runJson('pins')).tools).toMatchObject([
+    { tool: 'read', state: 'accepted' },
+    { tool: 'list', state: 'accepted' },
+  ]);
+  expect(await run('pins', 'prune')).toMatchObject({ code: 0, stderr: expect.stringContaining('no tools of earlier') });
 });
 
 test('new tools are held until they are accepted', async () => {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
+import { askGateway } from '../../../src/app/gateway/control-socket.ts';
 import { type Client, connect } from '../../../src/client/index.ts';
 import { isRunning } from '../../support/is-running.ts';
 import { cli, useHome } from '../../support/program.ts';
@@ -23,10 +24,14 @@ afterEach(async () => {
 interface Started {
   readonly revision?: '2026-07-28' | '2025-11-25' | '2024-11-05';
   readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
-async function connectShared(args: readonly string[], { revision = '2025-11-25', cwd }: Started = {}): Promise<Client> {
-  const env = { ...home.env, ...runtimeOf(home) };
+async function connectShared(
+  args: readonly string[],
+  { revision = '2025-11-25', cwd, env: more }: Started = {},
+): Promise<Client> {
+  const env = { ...home.env, ...runtimeOf(home), ...more };
   const target = [process.execPath, cli, 'connect', ...args];
   const client = await connect(target, { env, cwd: cwd ?? home.folder, revision, reconnect: false });
   clients.push(client);
@@ -218,6 +223,65 @@ test('an entry that connects to the gateway it belongs to is rejected', async ()
     { timeout: 20_000, interval: 200 },
   );
   expect(gateways()).toHaveLength(1);
+});
+
+test('of two gateways that contain each other, one does not show the other', { timeout: 60_000 }, async () => {
+  const files = { one: home.file('one.json'), two: home.file('two.json') };
+  const server = (name: string) => serverEntry(home, name, [{ name: 'read' }]);
+  const to = (file: string) => ({
+    command: process.execPath,
+    args: [cli, 'connect', '--config', file],
+    env: runtimeOf(home),
+  });
+  writeConfig(home, { mcpServers: { first: server('first'), two: to(files.two) } }, 'one.json');
+  writeConfig(home, { mcpServers: { second: server('second'), one: to(files.one) } }, 'two.json');
+  const [one, two] = await Promise.all([
+    connectShared(['--config', files.one]),
+    connectShared(['--config', files.two]),
+  ]);
+  const names = async () => [...(await toolNames(one)), ...(await toolNames(two))];
+  await vi.waitUntil(
+    async () => {
+      await names();
+      const { stdout } = await command(['gateway', 'status']);
+      return /has an entry that starts this gateway again|leads back to the gateway that has this entry/.test(stdout);
+    },
+    { timeout: 30_000, interval: 200 },
+  );
+  const found = await names();
+  expect(found).toEqual(expect.arrayContaining(['first__read', 'second__read']));
+  // The tools of another gateway have two prefixes.
+  expect(found.filter((name) => name.split('__').length > 3)).toEqual([]);
+  expect(gateways()).toHaveLength(2);
+});
+
+test('a gateway that connects to one of its clients is rejected, whatever its environment says', async () => {
+  const configs = [1, 2, 3].map((n) => {
+    const content = { mcpServers: { [`s${n}`]: serverEntry(home, `s${n}`, [{ name: 'read' }]) } };
+    return writeConfig(home, content, `${n}.json`);
+  }) as [string, string, string];
+  const idsOf = async (config: string): Promise<string> => {
+    const known = new Set(gateways());
+    await connectShared(['--config', config]);
+    const [pid] = gateways().filter((each) => !known.has(each));
+    const { ids } = (await askGateway(join(sockets(), `gateway-${pid}.sock`), 'above')) as { ids: string[] };
+    return ids.join(' ');
+  };
+  const ids = [await idsOf(configs[0]), await idsOf(configs[1]), await idsOf(configs[2])] as const;
+  // As the servers of gateways that have started them before they had clients.
+  const connectFrom = (outer: string, config: string) =>
+    connectShared(['--config', config], { env: { MOORING_OUTER_GATEWAYS: outer } });
+  await connectFrom(ids[0], configs[1]);
+  const link = await connectFrom(ids[1], configs[2]);
+  const leadsBack = `${configs[0]} leads back to the gateway that has this entry`;
+  await expect(connectFrom(ids[2], configs[0])).rejects.toThrow(leadsBack);
+  await expect(connectFrom(ids[1], configs[0])).rejects.toThrow(leadsBack);
+  // Two that share a third one are no circle.
+  await connectFrom(ids[0], configs[2]);
+  await Promise.all(clients.splice(clients.indexOf(link)).map((client) => client.close()));
+  await vi.waitUntil(async () => (await connectFrom(ids[2], configs[0]).catch(() => undefined)) !== undefined, {
+    timeout: 10_000,
+  });
 });
 
 test('one server of a command line is shared, too', async () => {

@@ -11,7 +11,7 @@ import { withLockFile } from '../../../transports/lock-file.ts';
 import { signalExitCodes, watchParent, watchProcess, watchStderr } from '../../../transports/process-watch.ts';
 import { UsageError } from '../../usage-error.ts';
 import { checkSocketPath, makePrivate } from '../control-socket.ts';
-import { outerGateways } from '../outer-gateways.ts';
+import { requireNotWithin, startedBy } from '../outer-gateways.ts';
 import { ConnectionEnded, type ConnectRequest, type ConnectResponse, readFirstLine, writeLine } from './first-line.ts';
 import { openSocket } from './listen.ts';
 import { filesOfShared, type SharedGateway, type SharedGatewayFiles } from './shared-gateway.ts';
@@ -38,10 +38,10 @@ const shownLines = 20;
 /** Serves the client on stdin and stdout until one side ends. Returns the exit code. */
 export async function connectShared({ view, files: configured, ...gateway }: ConnectSharedOptions): Promise<number> {
   // Throws in a server of that gateway, which would wait for itself. Files that do not exist are reported by the gateway.
-  outerGateways(configured.filter((file) => existsSync(file)));
+  requireNotWithin(configured.filter((file) => existsSync(file)));
   const files = filesOfShared(gateway);
   prepareFolder(files);
-  const { socket, response } = await connectTo(gateway, files, { pid: process.pid, view });
+  const { socket, response } = await connectTo(gateway, files, { pid: process.pid, view, outer: startedBy() });
   const { pid, rejected } = response;
   if (rejected !== undefined) {
     socket.destroy();

@@ -8,6 +8,8 @@ export interface ConnectRequest {
   readonly pid: number;
   /** The view to serve. Default: the one at the endpoint. */
   readonly view?: string | undefined;
+  /** The ids of the gateways that the client was started by, if it is a server of one. */
+  readonly outer?: readonly string[] | undefined;
 }
 
 /** The first line of the gateway. */

@@ -8,6 +8,7 @@ import type { Principal } from '../../../protocol/callers/principal.ts';
 import { type StreamServer, serveStream } from '../../../transports/stream.ts';
 import type { GatewayHost } from '../host-contract.ts';
 import { unknownView } from '../known-tools.ts';
+import { gatewaysAbove, isCircle } from './circles.ts';
 import { type ConnectRequest, readFirstLine, writeLine } from './first-line.ts';
 import { listenAlone } from './listen.ts';
 
@@ -70,7 +71,7 @@ export async function serveShared(options: SharedOptions): Promise<SharedServer>
   const accept = async (socket: Socket): Promise<void> => {
     try {
       const request = (await readFirstLine(socket, firstLineMs)) as ConnectRequest;
-      const server = serverFor(options.gateway, request);
+      const server = (await circleOf(options.gateway, socket, request)) ?? serverFor(options.gateway, request);
       if (typeof server === 'string') {
         writeLine(socket, { pid: process.pid, rejected: server });
         socket.end();
@@ -123,6 +124,25 @@ export async function serveShared(options: SharedOptions): Promise<SharedServer>
       for (const socket of sockets) socket.destroy();
     },
   };
+}
+
+/** Why a client cannot be served that is a server of this gateway, directly or through others. */
+async function circleOf(
+  { outer }: GatewayHost,
+  socket: Socket,
+  { outer: ids = [] }: ConnectRequest,
+): Promise<string | undefined> {
+  if (ids.length === 0) return undefined;
+  // Before the others are asked: of two gateways that connect to each other at once, each knows of the other by then.
+  const disconnected = outer.connected(ids);
+  socket.once('close', disconnected);
+  if (!isCircle(outer.ids, ids, await gatewaysAbove())) return undefined;
+  disconnected();
+  const what = outer.files.length === 0 ? 'The shared gateway' : outer.files.join(', ');
+  return (
+    `${what} leads back to the gateway that has this entry: each would show the tools of the other without end. ` +
+    'Remove one of the two entries, or disable it'
+  );
 }
 
 /** What a client is served; a text if it cannot be. */

@@ -1,0 +1,108 @@
+// What a view keeps of upstreams that it does not show any more: entries for retries of calls that are held. Their calls may end
+// within the drain time, and a client that gets input requests as a result ends its call by repeating it.
+
+import type { EntryKinds, OwnedEntries } from '../../engine/catalog/catalog-entry.ts';
+import { relayedPrompt, relayedResource, relayedTool } from '../../engine/catalog/relayed-entries.ts';
+import type { Context } from '../../engine/context.ts';
+import { type WireError, wireErrors } from '../../protocol/errors.ts';
+import type { ExposedView } from '../names/index.ts';
+import { recordedPhases } from '../relays/phases.ts';
+
+type EndingKind = 'tools' | 'prompts' | 'resources';
+
+type EndingTables = { readonly [K in EndingKind]: Map<string, EntryKinds[K]> };
+
+export class EndingEntries {
+  /** By name or URI; of upstreams with the same one, that of the last: the upstream is not needed to find a held call. */
+  readonly #kept: EndingTables = { tools: new Map(), prompts: new Map(), resources: new Map() };
+
+  /**
+   * Keeps the entries of some upstreams for a time, then calls `ended`. `exposed` and `entries` are what the view showed with
+   * them.
+   */
+  keep(
+    slugs: ReadonlySet<string>,
+    exposed: ExposedView,
+    entries: OwnedEntries,
+    options: { readonly drainMs: number; readonly ended: () => void },
+  ): void {
+    const added = endingEntries(slugs, exposed, entries);
+    for (const kind of kinds) for (const entry of added[kind]) this.#table(kind).set(entry.key, entry);
+    const timer = setTimeout(() => {
+      for (const kind of kinds) for (const entry of added[kind]) this.#forget(kind, entry);
+      options.ended();
+    }, options.drainMs);
+    timer.unref();
+  }
+
+  /** With those entries that the view has nothing else for. */
+  addTo(entries: OwnedEntries): OwnedEntries {
+    if (kinds.every((kind) => this.#kept[kind].size === 0)) return entries;
+    return { ...entries, ...Object.fromEntries(kinds.map((kind) => [kind, this.#join(kind, entries[kind] ?? [])])) };
+  }
+
+  #join<K extends EndingKind>(kind: K, shown: readonly EntryKinds[K][]): readonly EntryKinds[K][] {
+    const names = new Set(shown.map(({ key }) => key));
+    return [...shown, ...[...this.#table(kind).values()].filter(({ key }) => !names.has(key))];
+  }
+
+  #forget<K extends EndingKind>(kind: K, entry: EntryKinds[K]): void {
+    const table = this.#table(kind);
+    if (table.get(entry.key) === entry) table.delete(entry.key);
+  }
+
+  #table<K extends EndingKind>(kind: K): Map<string, EntryKinds[K]> {
+    return this.#kept[kind];
+  }
+}
+
+const kinds: readonly EndingKind[] = ['tools', 'prompts', 'resources'];
+
+/** Entries that are in no list. For everything but a retry of a held call, they do not exist. */
+function endingEntries(
+  slugs: ReadonlySet<string>,
+  { tools, prompts, resources }: ExposedView,
+  entries: OwnedEntries,
+): { readonly [K in EndingKind]: readonly EntryKinds[K][] } {
+  const toolEntries = byKey(entries.tools);
+  const promptEntries = byKey(entries.prompts);
+  const resourceEntries = byKey(entries.resources);
+  const removed = { listed: false, removed: true };
+  return {
+    tools: tools.flatMap(({ slug, exposed, item }) => {
+      const run = slugs.has(slug) ? toolEntries.get(exposed)?.definition.run : undefined;
+      if (run === undefined) return [];
+      const checked: typeof run = (args, ctx) => {
+        requireHeldCall(ctx, () => wireErrors.unknownTool(exposed));
+        return run(args, ctx);
+      };
+      return [relayedTool(item, { run: checked, upstream: slug, ...removed })];
+    }),
+    prompts: prompts.flatMap(({ slug, exposed, item }) => {
+      const get = slugs.has(slug) ? promptEntries.get(exposed)?.definition.get : undefined;
+      if (get === undefined) return [];
+      const checked: typeof get = (args, ctx) => {
+        requireHeldCall(ctx, () => wireErrors.unknownPrompt(exposed));
+        return get(args, ctx);
+      };
+      return [relayedPrompt(item, { get: checked, ...removed })];
+    }),
+    resources: resources.flatMap(({ slug, exposed, item }) => {
+      const read = slugs.has(slug) ? resourceEntries.get(exposed)?.definition.read : undefined;
+      if (read === undefined) return [];
+      const checked: Parameters<typeof relayedResource>[1]['read'] = (uri, ctx) => {
+        requireHeldCall(ctx, () => wireErrors.resourceNotFound(uri));
+        return read(ctx);
+      };
+      return [relayedResource(item, { read: checked, ...removed })];
+    }),
+  };
+}
+
+function byKey<Entry extends { readonly key: string }>(entries: readonly Entry[] = []): ReadonlyMap<string, Entry> {
+  return new Map(entries.map((entry) => [entry.key, entry]));
+}
+
+function requireHeldCall(ctx: Context, error: () => WireError): void {
+  if (!ctx.isRetry || recordedPhases(ctx).at(-1)?.kind !== 'held') throw error();
+}
