@@ -108,9 +108,10 @@ export class ListWaits {
 
   /** Why the lists of a server are not known to a caller. What a server responds to one caller does not concern others. */
   #failureOf(upstream: Upstream, keys: CallerKeys): unknown {
+    const failure = upstream.startFailureOf(keys);
     return keepsApart(upstream.config)
-      ? (this.#waited.get(upstream)?.get(isolationKey(upstream.config, keys)) ?? upstream.startFailure)
-      : (upstream.startFailure ?? upstream.failure);
+      ? (this.#waited.get(upstream)?.get(isolationKey(upstream.config, keys)) ?? failure)
+      : (failure ?? upstream.failure);
   }
 
   /** Waits for all lists that are not known yet; without a request, for those that all callers see. */

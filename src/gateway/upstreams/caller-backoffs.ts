@@ -1,5 +1,6 @@
-// The pauses of a server for all its callers. A failed start is the same for everyone. A process of one caller that ends, or its
-// credentials, delay only the next connection of that caller: otherwise one caller could keep the server from the others.
+// The pauses of a server for all its callers. A failed start is the same for everyone. A process of one caller that ends, or a
+// connection that is rejected because of its credentials, delays only the next connection of that caller: otherwise one caller
+// could keep the server from the others.
 
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import { RestartBackoff } from './restart-backoff.ts';
@@ -7,12 +8,18 @@ import { RestartBackoff } from './restart-backoff.ts';
 /** Callers whose failures are remembered; the oldest are forgotten. */
 const maxCallers = 1_000;
 
+interface CallerFailures {
+  readonly backoff: RestartBackoff;
+  /** The last one; undefined after a start. */
+  error: unknown;
+}
+
 /** Callers are named by the key of their connections. */
 export class CallerBackoffs {
   readonly #isShared: boolean;
   readonly #newBackoff: () => RestartBackoff;
   readonly #starts: RestartBackoff;
-  readonly #callers = new Map<string, RestartBackoff>();
+  readonly #callers = new Map<string, CallerFailures>();
 
   constructor({ restart, isolation }: Pick<UpstreamConfig, 'restart' | 'isolation'>, downMs: number | undefined) {
     this.#isShared = isolation === 'shared';
@@ -37,27 +44,35 @@ export class CallerBackoffs {
 
   started(key: string): void {
     this.#starts.started();
-    this.#of(key).started();
+    const caller = this.#callers.get(key);
+    if (caller === undefined) return;
+    caller.backoff.started();
+    caller.error = undefined;
   }
 
   startFailed(): void {
     this.#starts.failed();
   }
 
+  /** Why the last connection of this caller failed, if that concerned no other. */
+  errorOf(key: string): unknown {
+    return this.#callers.get(key)?.error;
+  }
+
   /** A process of this caller ended, or its credentials were rejected. */
-  failed(key: string): void {
+  failed(key: string, error: unknown): void {
     const backoff = this.#of(key);
     backoff.failed();
     if (this.#isShared) return;
     this.#callers.delete(key);
-    this.#callers.set(key, backoff);
+    this.#callers.set(key, { backoff, error });
     if (this.#callers.size > maxCallers) this.#callers.delete(this.#callers.keys().next().value as string);
   }
 
   /** The next start does not wait, whatever failed before. */
   allowStart(): void {
     this.#starts.allowStart();
-    for (const backoff of this.#callers.values()) backoff.allowStart();
+    for (const { backoff } of this.#callers.values()) backoff.allowStart();
   }
 
   reset(): void {
@@ -66,6 +81,6 @@ export class CallerBackoffs {
   }
 
   #of(key: string): RestartBackoff {
-    return this.#isShared ? this.#starts : (this.#callers.get(key) ?? this.#newBackoff());
+    return this.#isShared ? this.#starts : (this.#callers.get(key)?.backoff ?? this.#newBackoff());
   }
 }

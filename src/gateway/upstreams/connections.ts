@@ -8,9 +8,9 @@ import { type ConnectSettings, connectOptions } from './connect-options.ts';
 import { UpstreamConnection } from './connection.ts';
 import type { CallerKeys, ConnectionCaller } from './contract.ts';
 import { everyAsk } from './declared-capabilities.ts';
-import { actsAsCaller, isolationKey, keepsApart } from './isolation.ts';
+import { concernsOneCaller, isolationKey, keepsApart } from './isolation.ts';
 import { pause } from './restart-backoff.ts';
-import { cannotBeUsed, isPermanent, needsLogin, reasonForCallers, type UpstreamUnavailable } from './start-error.ts';
+import { cannotBeUsed, isPermanent, reasonForCallers, type UpstreamUnavailable } from './start-error.ts';
 
 /** How long a call waits for a connection to open. */
 const maxWaitMs = 10_000;
@@ -101,7 +101,7 @@ export class UpstreamConnections {
   get(key: string, call: ConnectionCaller | undefined): UpstreamConnection | Promise<UpstreamConnection> {
     const slot = this.#slots.get(key);
     if (slot?.connection.open !== undefined) return slot.connection;
-    return this.#inTime((slot ?? this.#start(key, call)).ready);
+    return this.#inTime(key, (slot ?? this.#start(key, call)).ready);
   }
 
   /** The connection that a call is waiting for or uses, so that input requests reach it even while it opens. */
@@ -120,10 +120,10 @@ export class UpstreamConnections {
     return this.#backoffs.isDown;
   }
 
-  /** Why the last start failed; undefined if it did not. */
-  get startFailure(): UpstreamUnavailable | undefined {
-    if (this.#lastError === undefined) return undefined;
-    return this.#unavailable(this.#reason(this.#lastError), this.#backoffs.waitMs(), this.#lastError);
+  /** Why the last start failed, for all callers or for this one; undefined if it did not. */
+  startFailureOf(key: string): UpstreamUnavailable | undefined {
+    const error = this.#lastError ?? this.#backoffs.errorOf(key);
+    return error === undefined ? undefined : this.#unavailable(this.#reason(error), this.#backoffs.waitMs(key), error);
   }
 
   /** The next start does not wait. */
@@ -230,7 +230,7 @@ export class UpstreamConnections {
     const backoffs = this.#backoffs;
     const { key } = connection;
     if (backoffs.isDownFor(key) && backoffs.waitMs(key) > 0) {
-      const error = backoffs.isDown ? this.#lastError : new Error('its process ended repeatedly');
+      const error = backoffs.isDown ? this.#lastError : backoffs.errorOf(key);
       throw this.#unavailable(this.#reason(error), backoffs.waitMs(key), error);
     }
     for (;;) {
@@ -246,14 +246,15 @@ export class UpstreamConnections {
         return connection;
       } catch (error) {
         if (signal.aborted) throw this.#unavailable('it was stopped');
-        if (needsLogin(error) && actsAsCaller(this.#config)) backoffs.failed(key);
+        const isOfCaller = concernsOneCaller(this.#config, error);
+        if (isOfCaller) backoffs.failed(key, error);
         else {
           this.#lastError = error;
           backoffs.startFailed();
         }
-        const isOver = isPermanent(error) || backoffs.isDown;
+        const isOver = isPermanent(error) || (isOfCaller ? backoffs.isDownFor(key) : backoffs.isDown);
         this.#events.startFailed(error, isOver);
-        if (isOver) throw this.#unavailable(this.#reason(error), backoffs.waitMs(), error);
+        if (isOver) throw this.#unavailable(this.#reason(error), backoffs.waitMs(key), error);
       }
     }
   }
@@ -293,18 +294,18 @@ export class UpstreamConnections {
     this.#stopIdleTimer(slot);
     // What becomes of the process of one caller does not concern the others.
     if (this.#config.isolation === 'shared') this.#lastError = error;
-    this.#backoffs.failed(connection.key);
+    this.#backoffs.failed(connection.key, new Error('its process ended repeatedly'));
     this.#events.lost(connection, error);
     void this.#end(Promise.resolve(connection), 0);
   }
 
   /** Limits how long a call waits for a start; the start itself continues. */
-  async #inTime(ready: Promise<UpstreamConnection>): Promise<UpstreamConnection> {
+  async #inTime(key: string, ready: Promise<UpstreamConnection>): Promise<UpstreamConnection> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        const why = this.#lastError === undefined ? 'it is still starting' : this.#reason(this.#lastError);
-        reject(this.#unavailable(why, this.#backoffs.waitMs(), this.#lastError));
+        const waitMs = this.#backoffs.waitMs(key);
+        reject(this.startFailureOf(key) ?? this.#unavailable('it is still starting', waitMs));
       }, maxWaitMs);
     });
     try {

@@ -9,7 +9,7 @@ import type { ConnectSettings } from './connect-options.ts';
 import type { UpstreamConnection } from './connection.ts';
 import { UpstreamConnections } from './connections.ts';
 import type { CallerKeys, ConnectionCaller, UpstreamCall, UpstreamListener, UpstreamStatus } from './contract.ts';
-import { actsAsCaller, isolationKey, keepsApart } from './isolation.ts';
+import { actsAsCaller, concernsOneCaller, isolationKey, keepsApart } from './isolation.ts';
 import { ResourceFollowers } from './resource-followers.ts';
 import { defaultRetryDownMs } from './restart-backoff.ts';
 import { cannotBeUsed, isAuthorizationError, isUnreachable, messageOf, needsLogin } from './start-error.ts';
@@ -149,9 +149,9 @@ export class Upstream {
     this.#catalog.requested(caller);
   }
 
-  /** Why it could not be started the last time. */
-  get startFailure(): unknown {
-    return this.#connections.startFailure;
+  /** Why it could not be started the last time, for this caller. */
+  startFailureOf(caller: CallerKeys): unknown {
+    return this.#connections.startFailureOf(this.#keyOf(caller));
   }
 
   /** Why its lists could not be read the last time, for any caller. */
@@ -322,12 +322,13 @@ export class Upstream {
 
   #startFailed(error: unknown, isOver: boolean): void {
     this.#record.failed(error);
-    this.#hasGivenUp ||= isOver && !needsLogin(error);
-    const reason = messageOf(error);
+    const isOfCaller = concernsOneCaller(this.config, error);
+    this.#hasGivenUp ||= isOver && !isOfCaller && !needsLogin(error);
     this.#reportFailure('a server cannot be connected', error);
-    const isInUse = this.#connections.anyOpen !== undefined;
-    if (isInUse && (!isOver || needsLogin(error))) return;
-    if (isInUse) this.#state.enterAndRetry('degraded', `a connection could not be opened: ${reason}`);
+    const [reason, isInUse] = [messageOf(error), this.#connections.anyOpen !== undefined];
+    if (isInUse && (!isOver || isOfCaller || needsLogin(error))) return;
+    if (isOfCaller) this.#state.enter('idle', reason);
+    else if (isInUse) this.#state.enterAndRetry('degraded', `a connection could not be opened: ${reason}`);
     else if (needsLogin(error)) this.#needsLogin(reason);
     else if (isOver) this.#state.enterAndRetry('down', reason);
     else this.#state.enter('starting', reason);
@@ -349,9 +350,8 @@ export class Upstream {
   }
 
   #needsLogin(reason: string): void {
-    // The credentials of one caller say nothing about the server; a user would get a page in the browser with every attempt.
-    if (actsAsCaller(this.config)) this.#state.enter('idle', reason);
-    else if (this.config.auth.kind === 'oauth') this.#state.enter('needs-login', reason);
+    // A user who has to sign in would get a page in the browser with every attempt.
+    if (this.config.auth.kind === 'oauth') this.#state.enter('needs-login', reason);
     else this.#state.enterAndRetry('needs-login', reason);
   }
 

@@ -17,6 +17,11 @@ let misled: HttpServer;
 let gateway: HttpGateway;
 /** The tokens that the servers behind the gateway have got. */
 const received = new Set<string>();
+/** Users whose requests the servers reject. */
+const failing = new Set<string>();
+
+const subjectOf = (token = ''): string =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? 'e30', 'base64url').toString()).sub;
 
 /** A server that accepts tokens of this issuer for its own address, and shows a tool to Alice only. */
 async function startServer(issuer: string): Promise<HttpServer> {
@@ -33,7 +38,7 @@ async function startServer(issuer: string): Promise<HttpServer> {
     authenticate(request) {
       const token = request.get('authorization')?.slice('Bearer '.length);
       if (token !== undefined) received.add(token);
-      return oauth?.authenticate(request);
+      return failing.has(subjectOf(token)) ? { status: 403 } : oauth?.authenticate(request);
     },
   });
   oauth = createOAuthAuthenticator({ resource: served.url, issuers: [{ issuer }] });
@@ -54,6 +59,8 @@ beforeAll(async () => {
     mcpServers: {
       mail: { url: upstream.url, mooring: { auth } },
       old: { url: upstream.url, mooring: { auth, revision: 'handshake', isolation: 'session' } },
+      third: { url: upstream.url, mooring: { auth } },
+      fourth: { url: upstream.url, mooring: { auth } },
       misled: { url: misled.url, mooring: { auth } },
     },
   });
@@ -92,7 +99,7 @@ test.each(['mail', 'old'])('%s: each caller acts as itself, with a token of its 
   }
   await expect(bob.client.callTool(`${name}__admin`)).rejects.toThrow(/Unknown tool|not found/i);
   // The exchanged tokens are used again, and the tokens of the callers went to the authorization server only.
-  expect(company.exchanges).toHaveLength(4);
+  expect(company.exchanges).toHaveLength(2 * 4);
   expect(Object.fromEntries(company.exchanges[0] as URLSearchParams)).toMatchObject({
     grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
     resource: upstream.url,
@@ -122,4 +129,20 @@ test('a server does not choose who gets the tokens of callers', async () => {
   expect(stranger.asked).not.toContain('/token');
   expect(received.has(token)).toBe(false);
   await client.close();
+});
+
+test.each([
+  ['the authorization server', 'third'],
+  ['the server', 'fourth'],
+])('what %s fails to do for one caller delays no other caller', async (who, name) => {
+  if (who === 'the server') failing.add('eve');
+  else company.exchangeAnswers.set('eve', () => ({ status: 500, body: {} }));
+  const eve = await connectAs('eve', `/s/${name}`);
+  await expect(eve.client.callTool('who')).rejects.toThrow(`The server ${name} cannot be used`);
+  const startedMs = performance.now();
+  const dave = await connectAs('dave', `/s/${name}`);
+  expect(textOf(await dave.client.callTool('who'))).toBe('dave');
+  expect(performance.now() - startedMs).toBeLessThan(1_000);
+  await Promise.all([eve.client.close(), dave.client.close()]);
+  for (const each of [failing, company.exchangeAnswers]) each.clear();
 });
