@@ -1,4 +1,5 @@
 import { generateKeyPairSync, verify } from 'node:crypto';
+import { inspect } from 'node:util';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createAuthorizer } from '../../../src/client/auth/create-authorizer.ts';
 import type { MachineGrant } from '../../../src/client/auth/grants/machine-grants.ts';
@@ -208,6 +209,39 @@ test('the token of a user is exchanged for one that the server accepts', async (
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_590_000 });
   expect(await call()).toBe(200);
   expect(as.forms().map((form) => form.get('subject_token'))).toEqual(['of.the.user.1', 'of.the.user.2']);
+});
+
+test('what an exchange yields is not sent to the server if it is the token of the user, or is not for servers', async () => {
+  const { as, rs } = await worlds.start();
+  const client = { clientId: 'front', clientSecret: 's', issuer: as.issuer };
+  const grant: MachineGrant = { kind: 'token-exchange', subjectToken: 'of.the.user' };
+  for (const response of [
+    { access_token: 'of.the.user' },
+    { issued_token_type: 'urn:ietf:params:oauth:token-type:refresh_token' },
+    { issued_token_type: 'urn:ietf:params:oauth:token-type:id_token' },
+    { token_type: 'N_A' },
+  ]) {
+    as.behaviour.tokenExtras = response;
+    const { call } = caller(rs, { ...noUser, grant, client });
+    await expect(call()).rejects.toMatchObject({ code: 'token-response-invalid' });
+  }
+  expect(rs.seen.filter(({ headers }) => headers.authorization !== undefined)).toEqual([]);
+});
+
+test('an error of the authorization server does not repeat the token that it rejects', async () => {
+  const { as, rs } = await worlds.start();
+  const client = { clientId: 'front', clientSecret: 's', issuer: as.issuer };
+  const grant: MachineGrant = { kind: 'token-exchange', subjectToken: 'opaque/of+the.user' };
+  for (const text of ['opaque/of+the.user', 'opaque\\/of+the.user']) {
+    const body = `{"error":"invalid_request","error_description":"${text} is unknown"}`;
+    as.behaviour.token = () => ({ status: 400, headers: { 'content-type': 'application/json' }, body });
+    const error = await caller(rs, { ...noUser, grant, client })
+      .call()
+      .catch((each: Error) => each);
+    if (!(error instanceof Error)) throw new Error(`got ${error}`);
+    expect(error.message).toContain('"[hidden] is unknown"');
+    expect(inspect(error)).not.toContain('the.user');
+  }
 });
 
 test('the server does not choose who gets the token of a user', async () => {

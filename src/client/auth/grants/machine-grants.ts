@@ -61,6 +61,8 @@ const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const tokenExchange = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const tokenType = (name: string): string => `urn:ietf:params:oauth:token-type:${name}`;
 const idJag = tokenType('id-jag');
+/** What may be sent to the server; some authorization servers do not say what they issued. Refresh and ID tokens are for us only. */
+const sendable = [tokenType('access_token'), tokenType('jwt'), undefined];
 
 /** Gets a token. A rejection is final: no other grant is tried instead. */
 export async function requestMachineToken(grant: MachineGrant, request: MachineRequest): Promise<TokenResponse> {
@@ -71,7 +73,11 @@ export async function requestMachineToken(grant: MachineGrant, request: MachineR
   if (grant.kind === 'client-credentials') return requestGrant(call, 'client_credentials', parameters);
   const need: AssertionRequest = { issuer: metadata.issuer, resource, scopes: request.scopes };
   if (grant.kind === 'token-exchange') {
-    return requestGrant(call, tokenExchange, { ...parameters, ...(await subjectOf(grant, 'access_token', need)) });
+    const subject = await subjectOf(grant, 'access_token', need);
+    const issued = await requestGrant(call, tokenExchange, { ...parameters, ...subject }, { types: sendable });
+    // The server must never get the token of the user, which others accept.
+    if (issued.accessToken !== subject.subject_token) return issued;
+    throw authErrors.tokenResponseInvalid(metadata.tokenEndpoint, 'it contains the token that was to be exchanged');
   }
   const assertion =
     grant.kind === 'workload' ? await obtain(grant.assertion, need) : await exchange(grant, request, need);
@@ -99,7 +105,7 @@ async function exchange(
       ...scopeOf(need.scopes),
       ...(await subjectOf(grant, 'id_token', need)),
     },
-    { issuedTokenType: idJag },
+    { types: [idJag], isGrant: true },
   );
   return accessToken;
 }
@@ -118,7 +124,7 @@ async function subjectOf(
   grant: { readonly subjectToken: AssertionSource; readonly subjectTokenType?: SubjectTokenType },
   defaultType: SubjectTokenType,
   need: AssertionRequest,
-): Promise<Record<string, string>> {
+): Promise<{ readonly subject_token: string; readonly subject_token_type: string }> {
   return {
     subject_token: await obtain(grant.subjectToken, need),
     subject_token_type: tokenType(grant.subjectTokenType ?? defaultType),

@@ -8,7 +8,7 @@ import { splitScope } from '../discovery/www-authenticate.ts';
 import { AuthError, authErrors, type OAuthErrorInfo } from '../errors.ts';
 import type { AuthHttp } from '../http.ts';
 import type { ClientIdentity } from './client-identity.ts';
-import { errorIn, lenientRegistration, withoutIdToken } from './response-fixes.ts';
+import { errorIn, lenientRegistration, withoutIdToken, withoutSecrets } from './response-fixes.ts';
 import type { TokenResponse } from './tokens.ts';
 
 type OAuthLibrary = typeof oauth4webapi;
@@ -78,27 +78,31 @@ export async function refreshTokens(
   );
 }
 
+/** What an exchange may yield (RFC 8693). */
+export interface IssuedToken {
+  /** By type; undefined: the server does not say. Default: any. */
+  readonly types?: readonly (string | undefined)[];
+  /** It is a grant for another server, whose token type is `N_A`. */
+  readonly isGrant?: boolean;
+}
+
 /** Any other grant, by its name. */
 export async function requestGrant(
   call: TokenCall,
   grant: string,
   parameters: Record<string, string>,
-  extra: { readonly issuedTokenType?: string } = {},
+  issued: IssuedToken = {},
 ): Promise<TokenResponse> {
   const oauth = await library();
   return tokenRequest(
     call,
     grant,
-    async (options, auth) =>
-      oauth.genericTokenEndpointRequest(
-        toServer(call.metadata),
-        { client_id: call.client.clientId },
-        auth,
-        grant,
-        parameters,
-        options,
-      ),
-    extra.issuedTokenType,
+    async (options, auth) => {
+      const [server, client] = [toServer(call.metadata), { client_id: call.client.clientId }];
+      const response = await oauth.genericTokenEndpointRequest(server, client, auth, grant, parameters, options);
+      return withoutSecrets(response, [parameters['subject_token'], parameters['assertion']]);
+    },
+    issued,
   );
 }
 
@@ -225,7 +229,7 @@ async function tokenRequest(
   call: TokenCall,
   grant: string,
   attempt: TokenAttempt,
-  issuedTokenType?: string,
+  { types, isGrant = false }: IssuedToken = {},
 ): Promise<TokenResponse> {
   const oauth = await library();
   const server = toServer(call.metadata);
@@ -238,7 +242,7 @@ async function tokenRequest(
     const response = await withoutIdToken(await attempt(options, authOf(oauth, call.client)));
     return oauth.processGenericTokenEndpointResponse(server, client, response, {
       // RFC 8693: what an exchange yields is not an access token, and says so.
-      ...(issuedTokenType === undefined ? {} : { recognizedTokenTypes: { n_a: () => undefined } }),
+      ...(isGrant ? { recognizedTokenTypes: { n_a: () => undefined } } : {}),
     });
   };
   try {
@@ -247,7 +251,7 @@ async function tokenRequest(
       if (oauth.isDPoPNonceError(error)) return run();
       throw error;
     });
-    if (issuedTokenType !== undefined && result['issued_token_type'] !== issuedTokenType) {
+    if (types?.includes(result['issued_token_type'] as string | undefined) === false) {
       throw authErrors.tokenResponseInvalid(call.metadata.tokenEndpoint, 'it is not the kind of token asked for');
     }
     return toTokenResponse(result);

@@ -9,6 +9,17 @@ export function withoutIdToken(response: Response): Promise<Response> {
   });
 }
 
+/** Errors are logged, and some servers repeat the token that they reject. */
+export async function withoutSecrets(response: Response, secrets: readonly (string | undefined)[]): Promise<Response> {
+  if (response.ok || response.body === null) return response;
+  let text = await response.text();
+  for (const secret of secrets) {
+    // Slashes may be escaped in JSON.
+    for (const each of secret ? [secret, secret.replaceAll('/', '\\/')] : []) text = text.replaceAll(each, '[hidden]');
+  }
+  return new Response(text, { status: response.status, headers: response.headers });
+}
+
 /** Two common errors of registration endpoints: 200 for 201, and a secret without its expiry (which then is never). */
 export function lenientRegistration(response: Response): Promise<Response> {
   return rewrite(response, response.status === 200 ? 201 : response.status, (body) => {
