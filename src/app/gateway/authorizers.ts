@@ -94,13 +94,40 @@ function createExchange(server: string, auth: TokenExchange, callerToken: () => 
     );
   };
   const { subjectTokenType = 'access_token' } = auth;
-  return createAuthorizer({
+  const authorizer = createAuthorizer({
     server,
     grant: { kind: 'token-exchange', subjectToken, subjectTokenType },
     client: clientOf(auth),
     redirector: false,
     ...requestOf(auth),
   });
+  return withPauses(authorizer, callerToken);
+}
+
+/** Stops a caller whose token is not exchanged from causing requests to the authorization server with every call. */
+const failurePauseMs = 10_000;
+
+/** After a failure, the next attempts with the same token fail in the same way for a while. */
+function withPauses(authorizer: Authorizer, callerToken: () => string | undefined): Authorizer {
+  let last: { readonly error: AuthError; readonly token: string | undefined; readonly untilMs: number } | undefined;
+  return {
+    holdsTime: true,
+    headers: (url, request) => authorizer.headers(url, request),
+    observe: (url, response) => authorizer.observe?.(url, response),
+    async challenge(url, response, context) {
+      const token = callerToken();
+      // A 403 is about the scopes of one request.
+      const isOfToken = response.status === 401;
+      if (isOfToken && last !== undefined && last.token === token && performance.now() < last.untilMs) throw last.error;
+      try {
+        return await authorizer.challenge(url, response, context);
+      } catch (error) {
+        if (isOfToken && error instanceof AuthError)
+          last = { error, token, untilMs: performance.now() + failurePauseMs };
+        throw error;
+      }
+    },
+  };
 }
 
 function requestOf({ scopes, resource, extraParams }: Omit<SignedIn, 'kind'>) {

@@ -9,6 +9,7 @@ import { WireError, wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
+import { actsAsCaller } from '../upstreams/isolation.ts';
 import { messageOf, needsLogin, reasonForCallers, UpstreamUnavailable } from '../upstreams/start-error.ts';
 import { cleanErrorData, cleanMessage, cleanUrl } from './clean-texts.ts';
 import { describeInputRequest } from './input-request.ts';
@@ -39,7 +40,7 @@ export function toolFailure(error: unknown, config: UpstreamConfig, ctx: Context
     return failed(`The server ${slug} needs ${wanted}. This client cannot be asked for it.`);
   }
   if (error instanceof UpstreamUnavailable || error instanceof LinksDeclined) return failed(error.message);
-  if (needsLogin(error)) return failed(loginText(slug, error));
+  if (needsLogin(error)) return failed(loginText(config, error));
   if (error instanceof AuthError) return failed(`The server ${slug} failed: ${reasonForCallers(error, entry)}`);
   if (!(error instanceof ClientError)) throw error;
   if (lostCodes.includes(error.code)) {
@@ -54,8 +55,9 @@ export function toolFailure(error: unknown, config: UpstreamConfig, ctx: Context
 }
 
 /** The error for a client whose request failed, for requests other than calls of tools. `uri`: as the client named it. */
-export function toWireError(error: unknown, { slug, entry }: UpstreamConfig, uri?: string): Error {
-  if (needsLogin(error)) return new WireError('internal', loginText(slug, error), { data: { server: slug } });
+export function toWireError(error: unknown, config: UpstreamConfig, uri?: string): Error {
+  const { slug, entry } = config;
+  if (needsLogin(error)) return new WireError('internal', loginText(config, error), { data: { server: slug } });
   if (error instanceof AuthError) {
     const message = `The server ${slug} failed: ${reasonForCallers(error, entry)}`;
     return new WireError('internal', message, { data: { server: slug }, cause: error });
@@ -92,7 +94,10 @@ function stoppedText(slug: string): string {
   return `The gateway restarted or stopped the server ${slug} while it worked on this call`;
 }
 
-function loginText(slug: string, error: unknown): string {
+function loginText(config: UpstreamConfig, error: unknown): string {
+  const { slug } = config;
+  if (actsAsCaller(config))
+    return `The server ${slug} requires a login: your token could not be exchanged for one that it accepts. Sign in to the gateway again; the operator finds the reason in its log`;
   if (error instanceof AuthError && error.code === 'configuration')
     return `The server ${slug} requires a login, which its configuration does not allow. The operator of the gateway finds the reason with: mooring gateway status`;
   return `The server ${slug} requires a login. The operator of the gateway has to sign in, with: mooring gateway login ${slug}`;

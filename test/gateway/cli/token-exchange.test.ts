@@ -19,6 +19,8 @@ let gateway: HttpGateway;
 const received = new Set<string>();
 /** Users whose requests the servers reject. */
 const failing = new Set<string>();
+/** Users whose tokens the servers do not accept any more. */
+const expired = new Set<string>();
 
 const subjectOf = (token = ''): string =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? 'e30', 'base64url').toString()).sub;
@@ -38,6 +40,7 @@ async function startServer(issuer: string): Promise<HttpServer> {
     authenticate(request) {
       const token = request.get('authorization')?.slice('Bearer '.length);
       if (token !== undefined) received.add(token);
+      if (expired.has(subjectOf(token))) return { status: 401, headers: { 'WWW-Authenticate': 'Bearer' } };
       return failing.has(subjectOf(token)) ? { status: 403 } : oauth?.authenticate(request);
     },
   });
@@ -145,4 +148,23 @@ test.each([
   expect(performance.now() - startedMs).toBeLessThan(1_000);
   await Promise.all([eve.client.close(), dave.client.close()]);
   for (const each of [failing, company.exchangeAnswers]) each.clear();
+});
+
+test('a caller who is not accepted any more causes no request to the authorization server with every call', async () => {
+  const { client } = await connectAs('frank', '/s/mail');
+  expect(textOf(await client.callTool('who'))).toBe('frank');
+  company.rejected.add('frank');
+  expired.add('frank');
+  company.asked.length = 0;
+  for (let n = 0; n < 20; n++) {
+    const result = await client.callTool('who');
+    expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining('Sign in to the gateway again')]);
+  }
+  expect(company.asked).toEqual(['/.well-known/oauth-authorization-server', '/token']);
+  // With a new token, there is no pause.
+  company.rejected.clear();
+  expired.clear();
+  const again = await connectAs('frank', '/s/mail');
+  expect(textOf(await again.client.callTool('who'))).toBe('frank');
+  await Promise.all([client.close(), again.client.close()]);
 });
