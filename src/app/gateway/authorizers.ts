@@ -90,7 +90,7 @@ function createExchange(server: string, auth: TokenExchange, callerToken: () => 
     if (token !== undefined) return token;
     throw new AuthError(
       'interaction-required',
-      'There is no token of the caller that could be exchanged. Callers must send a bearer token (--http with --auth-issuer)',
+      'There is no token of the caller that could be exchanged. Callers must send one of an authorization server (--http with --auth-issuer)',
     );
   };
   const { subjectTokenType = 'access_token' } = auth;

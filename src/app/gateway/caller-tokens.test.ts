@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import type { Principal } from '../../security/auth/index.ts';
+import { principalKey } from '../../engine/ports.ts';
+import { type Principal, tokenIssuer } from '../../security/auth/index.ts';
 import { CallerTokens } from './caller-tokens.ts';
 
 afterEach(() => {
@@ -33,6 +34,12 @@ test('a token is not used after it has expired', () => {
   expect(tokens.of(keyOf('alice'))).toBe('alice.1');
   vi.setSystemTime(2_000);
   expect(tokens.of(keyOf('alice'))).toBeUndefined();
+});
+
+test('tokens of "mooring token" are not remembered: no authorization server gets them', () => {
+  const tokens = new CallerTokens(() => true);
+  sending(tokens, { issuer: tokenIssuer })('alice.1');
+  expect(tokens.of(principalKey({ id: 'alice', issuer: tokenIssuer }))).toBeUndefined();
 });
 
 test('nothing is remembered where no server needs it', async () => {

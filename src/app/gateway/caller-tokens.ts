@@ -2,7 +2,7 @@
 // only, and go to no server: the authorizers pass them to the authorization server of the configuration.
 
 import { principalKey } from '../../engine/ports.ts';
-import type { Authenticate, Principal } from '../../security/auth/index.ts';
+import { type Authenticate, type Principal, tokenIssuer } from '../../security/auth/index.ts';
 
 /** Callers whose tokens are remembered; the least recently seen are forgotten until they send another request. */
 const maxCallers = 10_000;
@@ -37,6 +37,8 @@ export class CallerTokens {
       if (!this.#isNeeded()) return result;
       const take = (found: Awaited<ReturnType<Authenticate>>): typeof found => {
         if (found === undefined || 'status' in found) return found;
+        // Our own tokens are for this program only, and no authorization server knows them.
+        if (found.issuer === tokenIssuer) return found;
         const [, token] = /^bearer +(\S+)$/i.exec(request.get('authorization') ?? '') ?? [];
         if (token !== undefined) this.#remember(found, token);
         return found;

@@ -11,6 +11,7 @@ import { absolutePath } from '../config/values.ts';
 import { gatewayProfile } from '../profiles/index.ts';
 import type { Settings } from '../settings/settings.ts';
 import { UsageError } from '../usage-error.ts';
+import { notesOnCallerTokens } from './entries/caller-token-note.ts';
 import type { Inputs } from './entries/inputs.ts';
 import { readGatewayFiles } from './entries/read-files.ts';
 import { notesOnViewAccess } from './entries/view-access-note.ts';
@@ -81,8 +82,10 @@ export async function readGateway(
   if (target === undefined) {
     const { config, notes } = await readGatewayFiles(files, { authenticated, inputs });
     // Whether it is served over HTTP is often decided by the command that starts it.
-    const hasCallers = inputs === undefined ? auth !== undefined : authenticated;
-    return { config, notes: hasCallers ? notes : [...notes, ...notesOnViewAccess(config)] };
+    const isHttp = inputs === undefined || http?.enabled === true;
+    const onViews = isHttp && auth !== undefined ? [] : notesOnViewAccess(config);
+    const onTokens = isHttp && auth?.oauth !== undefined ? [] : notesOnCallerTokens(config);
+    return { config, notes: [...notes, ...onViews, ...onTokens] };
   }
   return decodeGateway([{ servers: [singleServer(target)] }], { authenticated });
 }

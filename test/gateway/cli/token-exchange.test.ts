@@ -168,3 +168,20 @@ test('a caller who is not accepted any more causes no request to the authorizati
   expect(textOf(await again.client.callTool('who'))).toBe('frank');
   await Promise.all([client.close(), again.client.close()]);
 });
+
+test('where callers have no tokens that could be exchanged, the operator is told so', async () => {
+  const url = 'https://mail.example.com/mcp';
+  const auth = {
+    kind: 'token-exchange',
+    issuer: 'https://login.example.com',
+    clientId: 'gateway',
+    clientSecret: 's3cret',
+  };
+  const file = writeConfig(home, { mcpServers: { mail: { url, mooring: { auth } } } }, 'alone.json');
+  const warning = 'mail: callers can use it only if they send tokens of an authorization server';
+  expect((await home.run(['gateway', 'check', '--config', file])).stderr).toContain(warning);
+  const open = await startHttp(home, ['--config', file]);
+  expect(open.said()).toContain(warning);
+  expect(gateway.said()).not.toContain('callers can use it only');
+  open.child.kill();
+});
