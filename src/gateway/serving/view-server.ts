@@ -24,7 +24,7 @@ import { UpstreamSubscriptions } from './followed-uris.ts';
 import { joinInstructions } from './instructions.ts';
 import { joinCacheHints } from './list-cache.ts';
 import { ListWaits } from './list-waits.ts';
-import { RequestCaller } from './request-caller.ts';
+import { absentCaller, RequestCaller } from './request-caller.ts';
 import { type ShownView, showView } from './shown-view.ts';
 import { mayUse } from './view-access.ts';
 import { declareView, hasPrivateTasks } from './view-capabilities.ts';
@@ -196,7 +196,7 @@ export class ViewServer {
     if (this.hasPrivate) await this.#callers.known(caller);
     const slug = this.server.catalogOf(caller).tools.get(tool)?.upstream;
     const upstream = slug === undefined ? undefined : this.#source.upstreams.get(slug);
-    await upstream?.cancelTask(callerKeys(caller), id);
+    await upstream?.cancelTask(absentCaller(caller), id);
   }
 
   #targetOf(upstream: Upstream): RelayCallTarget & { readonly upstream: Upstream } {

@@ -262,12 +262,12 @@ export class Upstream {
   }
 
   /** Cancels a task of the upstream that no call waits for. */
-  async cancelTask(keys: CallerKeys, id: string): Promise<void> {
+  async cancelTask(caller: ConnectionCaller, id: string): Promise<void> {
     let release: (() => void) | undefined;
     try {
-      const key = this.#keyOf(keys);
-      release = this.#connections.connectionOf(key, undefined).keepOpen();
-      const { client } = await this.#connections.get(key, undefined);
+      const key = this.#keyOf(caller);
+      release = this.#connections.connectionOf(key, caller).keepOpen();
+      const { client } = await this.#connections.get(key, caller);
       await (await client.tasks.attach(id)).cancel();
     } catch (error) {
       this.#settings.logger?.debug('a task of an upstream could not be cancelled', { server: this.slug, error });
