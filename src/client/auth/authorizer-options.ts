@@ -12,7 +12,7 @@ export interface AuthorizerOptions extends RegistrationOptions, AuthHttpOptions 
   readonly server: string | URL;
   /** A grant for machines. Absent: a user signs in. */
   readonly grant?: MachineGrant;
-  /** Scopes to ask for besides those a challenge names. */
+  /** Scopes to ask for besides those a challenge names; with the grant `token-exchange`, instead of those. */
   readonly scopes?: readonly string[];
   /**
    * The resource that tokens are requested for (RFC 8707). Default: what the server publishes, otherwise its URL. Needed where

@@ -307,6 +307,10 @@ class OAuthAuthorizer implements Authorizer {
   }
 
   #scopesFor({ challenge }: Problem, discovery: Discovery, held: TokenSet | undefined): string[] {
+    // No user consents to an exchange: the server gets no more than the configuration allows.
+    if (this.#options.grant?.kind === 'token-exchange' && this.#options.scopes !== undefined) {
+      return [...this.#options.scopes];
+    }
     return chooseScopes({
       challenged: challenge.scope,
       resource: discovery.scopesSupported,

@@ -77,7 +77,7 @@ const auth = {
       description:
         'none; headers: those of the entry; oauth: a user signs in once; client-credentials: the gateway has a secret or a key; token-exchange: the token of the caller is exchanged for one that the server accepts.',
     },
-    scopes: { ...texts, description: 'OAuth scopes to request.' },
+    scopes: { ...texts, description: 'OAuth scopes to request; with token-exchange, the only ones.' },
     clientId: {
       type: 'string',
       minLength: 1,

@@ -228,6 +228,20 @@ test('what an exchange yields is not sent to the server if it is the token of th
   expect(rs.seen.filter(({ headers }) => headers.authorization !== undefined)).toEqual([]);
 });
 
+test('with scopes of its own, an exchange requests no others that the server names', async () => {
+  const { as, rs } = await worlds.start({}, { challenge: 'scope="mail payroll"' });
+  const client = { clientId: 'front', clientSecret: 's', issuer: as.issuer };
+  const grant: MachineGrant = { kind: 'token-exchange', subjectToken: 'of.the.user' };
+  const { call } = caller(rs, { ...noUser, grant, client, scopes: ['mail'] });
+  expect(await call()).toBe(200);
+  rs.behaviour.checkToken = () => rs.reject(403, 'error="insufficient_scope", scope="payroll"');
+  for (let n = 0; n < 5; n++) await expect(call()).rejects.toMatchObject({ code: 'insufficient-scope' });
+  const scopes = as.forms().map((form) => form.get('scope'));
+  expect(new Set(scopes)).toEqual(new Set(['mail']));
+  // Another token might have the scope, but not one for each call.
+  expect(scopes.length).toBeLessThanOrEqual(3);
+});
+
 test('an error of the authorization server does not repeat the token that it rejects', async () => {
   const { as, rs } = await worlds.start();
   const client = { clientId: 'front', clientSecret: 's', issuer: as.issuer };
