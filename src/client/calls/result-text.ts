@@ -8,17 +8,19 @@ export interface ResultText {
 }
 
 const head = '{"jsonrpc":"2.0","id":';
-const middle = ',"result":{';
+const middle = ',"result":';
+/** A pattern: `startsWith` compares the characters one by one, and took 8 % of a call (bench client, "mooring", stdio). */
+const idFirst = /\{"jsonrpc":"2\.0","id":\d+,"result":(?=\{)/y;
 const resultFirst = '{"result":{';
 const tail = ',"jsonrpc":"2.0","id":';
 
 /** Undefined for every other message; it may still be a response. */
 export function findResultText(text: string): ResultText | undefined {
   if (text.charCodeAt(text.length - 1) !== 0x7d) return undefined;
-  if (text.startsWith(head)) {
-    const end = digitsEnd(text, head.length);
-    if (!text.startsWith(middle, end)) return undefined;
-    return resultAt(text, head.length, end, end + middle.length - 1, text.length - 1);
+  idFirst.lastIndex = 0;
+  if (idFirst.test(text)) {
+    const from = idFirst.lastIndex;
+    return resultAt(text, head.length, from - middle.length, from, text.length - 1);
   }
   // As the official TypeScript SDK writes it.
   if (!text.startsWith(resultFirst)) return undefined;
