@@ -1,10 +1,19 @@
 // Finds the result in the text of a response, where the response has one of the two usual orders of members. The result is
 // then parsed by itself: if that succeeds, its text is exactly one JSON value and can be passed on.
 
+import { WireError } from '../../protocol/errors.ts';
+import { isObject, parseMessage } from '../../protocol/json-rpc.ts';
+
 /** The id of a response, and where the text of its result is. */
 export interface ResultText {
   readonly id: number;
   readonly text: string;
+}
+
+/** A message, or why the text is none; where its result is, if it was found in the text. */
+export interface ParsedText {
+  readonly message: unknown;
+  readonly found: ResultText | undefined;
 }
 
 const head = '{"jsonrpc":"2.0","id":';
@@ -13,6 +22,15 @@ const middle = ',"result":';
 const idFirst = /\{"jsonrpc":"2\.0","id":\d+,"result":(?=\{)/y;
 const resultFirst = '{"result":{';
 const tail = ',"jsonrpc":"2.0","id":';
+
+export function parseText(text: string, limits: Parameters<typeof parseMessage>[1]): ParsedText {
+  const found = findResultText(text);
+  if (found !== undefined) {
+    const result = parseMessage(found.text, limits);
+    if (isObject(result) && !(result instanceof WireError)) return { message: { result }, found };
+  }
+  return { message: parseMessage(text, limits), found: undefined };
+}
 
 /** Undefined for every other message; it may still be a response. */
 export function findResultText(text: string): ResultText | undefined {
