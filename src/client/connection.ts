@@ -3,7 +3,7 @@
 
 import type { Logger } from '../common/logger.ts';
 import { WireError } from '../protocol/errors.ts';
-import { classifyMessage, isErrorObject, isObject, notificationText, parseMessage } from '../protocol/json-rpc.ts';
+import { classifyMessage, isErrorObject, isObject, notificationText } from '../protocol/json-rpc.ts';
 import { metaKeys } from '../protocol/meta.ts';
 import type { MethodRow } from '../protocol/methods.ts';
 import type { JsonObject, LogLevel, RequestId } from '../protocol/model.ts';
@@ -12,7 +12,7 @@ import { findRejectedLineId, idSearchBytes } from '../transports/rejected-line-i
 import { OutgoingCall } from './calls/outgoing-call.ts';
 import { PendingCalls } from './calls/pending.ts';
 import { responseError } from './calls/response-error.ts';
-import { findResultText } from './calls/result-text.ts';
+import { type ParsedText, parseText } from './calls/result-text.ts';
 import { type ClientError, clientErrors } from './errors.ts';
 import type { InputResponder } from './input-requests.ts';
 import { type ClientLimits, type Progress, resolveTimeLimits } from './options.ts';
@@ -209,17 +209,15 @@ export class ClientConnection implements TransportListener {
 
   // The transport's side.
 
-  receive(text: string, during?: number): void {
+  parse(text: string): ParsedText {
+    return parseText(text, this.#depth);
+  }
+
+  receive(text: string, during?: number, { message, found }: ParsedText = this.parse(text)): void {
     this.received++;
     this.#events.seen?.('in', text);
-    const found = findResultText(text);
-    const result = found === undefined ? undefined : parseMessage(found.text, this.#depth);
-    if (found !== undefined && isObject(result) && !(result instanceof WireError)) {
-      this.#answer({ result }, found.id, text, found.text);
-      return;
-    }
-    const message = parseMessage(text, this.#depth);
-    if (message instanceof WireError) this.#unreadable(text, message);
+    if (found !== undefined) this.#answer(message as JsonObject, found.id, text, found.text);
+    else if (message instanceof WireError) this.#unreadable(text, message);
     else if (!Array.isArray(message)) this.#take(message, text, during);
     else if (this.codec?.batches === true) for (const each of message) this.#take(each, text, during);
     else this.#unexpectedText(text);

@@ -79,8 +79,10 @@ export interface Inbound {
 
 /** One connection as the engine sees it: a pipe, a socket, an HTTP session in use, or a single POST. */
 export interface Channel {
+  /** Parses the text of a message, for `receiveText`: the value, or the error that the text gets. */
+  parse?(text: string): unknown;
   /** Takes the text of one message (or batch). Every message with an id gets exactly one response through the outlet. */
-  receiveText(text: string, inbound?: Inbound): void;
+  receiveText(text: string, inbound?: Inbound, parsed?: unknown): void;
   /** Takes a message that is already parsed; the transport has applied its own size and depth limits. */
   receive(message: unknown, inbound?: Inbound): void;
   /** Responds to a frame that never became a message: too large, not UTF-8. `id` if it was readable. */

@@ -226,3 +226,23 @@ test('lines pushed from inside a listener keep their order', () => {
   reader.push(Buffer.from('1\n2\n3\n'));
   expect(seen).toEqual(['1', '2', '3', '4']);
 });
+
+test('all lines of a chunk are parsed before the first one is passed on, each once', () => {
+  const order: string[] = [];
+  const reader = new LineReader({
+    parse: (line) => {
+      order.push(`parse ${line}`);
+      return line.toUpperCase();
+    },
+    onLine: (line, parsed) => {
+      order.push(`${line} ${parsed}`);
+      if (line === 'b') reader.pause();
+    },
+    onRejected: () => {},
+  });
+  reader.push(Buffer.from('a\n'));
+  reader.push(Buffer.from('b\n\nc\nd'));
+  reader.resume();
+  reader.push(Buffer.from('e\n'));
+  expect(order).toEqual(['parse a', 'a A', 'parse b', 'parse c', 'b B', 'c C', 'parse de', 'de DE']);
+});

@@ -12,8 +12,14 @@ const { isAscii, isUtf8 } =
 export type LineRejection = 'too-large' | 'not-utf8';
 
 /** Receives the lines, in the order of the bytes, exactly once per line that is not blank. */
-export interface LineListener {
-  onLine(text: string): void;
+export interface LineListener<P> {
+  /**
+   * Is called for each line before `onLine`, and for all lines of a chunk before the first `onLine`. So the code that parses and
+   * the code that handles a message run in two loops, each of which fits into the instruction cache of a core: a tenth of the time
+   * of a call (bench stdio, "mooring").
+   */
+  parse?(text: string): P;
+  onLine(text: string, parsed: P | undefined): void;
   onRejected(reason: LineRejection, found: RejectedLineId): void;
   /** Called after `end()`, when the last line has been passed on. */
   onEnd?(): void;
@@ -35,8 +41,8 @@ const noBytes = globalThis.Buffer?.alloc(0);
  * one by one (bench stdio, "mooring"). Only the unfinished end of a chunk is copied, into a buffer that doubles: linear
  * for any chunking, and a peer that sends byte by byte takes no more memory than others.
  */
-export class LineReader {
-  readonly #listener: LineListener;
+export class LineReader<P = unknown> {
+  readonly #listener: LineListener<P>;
   readonly #maxBytes: number;
 
   /** The line that is not finished yet: the first `#length` bytes. */
@@ -48,9 +54,10 @@ export class LineReader {
   #head: Buffer = noBytes;
   #tail: Buffer = noBytes;
 
-  /** Decoded lines not passed on yet. */
-  #text = '';
-  #at = 0;
+  /** Lines of a chunk, and the first one that is not passed on yet. */
+  #lines: string[] = [];
+  #parsed: (P | undefined)[] = [];
+  #next = 0;
 
   /** Chunks that arrived, or were not finished, while paused. */
   #held: Buffer[] = [];
@@ -60,7 +67,7 @@ export class LineReader {
   #ending = false;
   #ended = false;
 
-  constructor(listener: LineListener, maxMessageBytes: number = defaultMaxMessageBytes) {
+  constructor(listener: LineListener<P>, maxMessageBytes: number = defaultMaxMessageBytes) {
     this.#listener = listener;
     this.#maxBytes = maxMessageBytes;
   }
@@ -101,7 +108,7 @@ export class LineReader {
   close(): void {
     this.#ended = true;
     this.#paused = true;
-    this.#text = '';
+    this.#forgetLines();
     this.#held = [];
     this.#buffer = noBytes;
     this.#length = 0;
@@ -112,7 +119,7 @@ export class LineReader {
     this.#running = true;
     try {
       while (!this.#paused) {
-        if (this.#text !== '') this.#emit();
+        if (this.#next < this.#lines.length) this.#emit();
         else if (this.#held.length > 0) this.#take(this.#held.shift()!);
         else break;
       }
@@ -154,8 +161,7 @@ export class LineReader {
       return;
     }
     this.#append(chunk.subarray(last + 1));
-    this.#text = lines.toString(ascii ? 'latin1' : 'utf8');
-    this.#at = 0;
+    this.#split(lines.toString(ascii ? 'latin1' : 'utf8'));
     this.#emit();
   }
 
@@ -171,28 +177,35 @@ export class LineReader {
     else this.#append(chunk.subarray(start));
   }
 
-  /** Passes on the decoded lines; stops where the listener pauses. */
-  #emit(): void {
-    const text = this.#text;
-    let start = this.#at;
-    while (start < text.length) {
+  #split(text: string): void {
+    for (let start = 0; start < text.length; ) {
       const end = text.indexOf('\n', start);
-      const from = start;
+      const line =
+        text.charCodeAt(start) <= 0x20
+          ? text.slice(start, end).trim()
+          : text.slice(start, text.charCodeAt(end - 1) === 0x0d ? end - 1 : end);
       start = end + 1;
-      const code = text.charCodeAt(from);
-      if (code <= 0x20) {
-        const line = text.slice(from, end).trim();
-        if (line !== '') this.#listener.onLine(line);
-      } else {
-        this.#listener.onLine(text.slice(from, text.charCodeAt(end - 1) === 0x0d ? end - 1 : end));
-      }
-      if (this.#paused) {
-        this.#at = start;
-        if (start === text.length) this.#text = '';
-        return;
-      }
+      if (line === '') continue;
+      this.#lines.push(line);
+      this.#parsed.push(this.#listener.parse?.(line));
     }
-    this.#text = '';
+  }
+
+  /** Passes on the lines of a chunk; stops where the listener pauses. */
+  #emit(): void {
+    const lines = this.#lines;
+    while (this.#next < lines.length) {
+      const at = this.#next++;
+      this.#listener.onLine(lines[at] as string, this.#parsed[at]);
+      if (this.#paused) return;
+    }
+    this.#forgetLines();
+  }
+
+  #forgetLines(): void {
+    this.#lines = [];
+    this.#parsed = [];
+    this.#next = 0;
   }
 
   #holdBack(chunk: Buffer): void {
@@ -252,7 +265,7 @@ export class LineReader {
     if (first && line.charCodeAt(0) === byteOrderMark) line = line.slice(1);
     if (line.charCodeAt(line.length - 1) === 0x0d) line = line.slice(0, -1);
     if (line.charCodeAt(0) <= 0x20) line = line.trim();
-    if (line !== '') this.#listener.onLine(line);
+    if (line !== '') this.#listener.onLine(line, this.#listener.parse?.(line));
   }
 
   #release(): void {

@@ -8,10 +8,19 @@ import type { Channel, Inbound } from '../protocol/exchange.ts';
 import { isRequestId } from '../protocol/json-rpc.ts';
 import type { RequestId } from '../protocol/model.ts';
 
-/** Passes the text of a message. False when it was lost: the outlet will not be called for it. */
-export function receiveText(channel: Channel, text: string, logger: Logger, inbound?: Inbound): boolean {
+/**
+ * Passes the text of a message, and what `channel.parse` returned for it, if that was called. False when it was lost: the outlet
+ * will not be called for it.
+ */
+export function receiveText(
+  channel: Channel,
+  text: string,
+  logger: Logger,
+  inbound?: Inbound,
+  parsed?: unknown,
+): boolean {
   try {
-    channel.receiveText(text, inbound);
+    channel.receiveText(text, inbound, parsed);
     return true;
   } catch (error) {
     return respondToFailure(channel, error, idOf(parseJson(text)), logger, inbound);

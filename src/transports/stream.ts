@@ -95,7 +95,8 @@ class ByteStreamConnection implements StreamServer, Outlet {
     this.#graceMs = options.graceMs ?? defaultGraceMs;
     this.#reader = new LineReader(
       {
-        onLine: (text) => receiveText(this.#channel, text, this.#logger),
+        parse: (text) => this.#channel.parse?.(text),
+        onLine: (text, parsed) => receiveText(this.#channel, text, this.#logger, undefined, parsed),
         onRejected: (reason, found) => this.#reject(reason, found),
         onEnd: () => void this.#end('end-of-input'),
       },

@@ -59,7 +59,8 @@ class SandboxTransport implements Transport {
     const { maxResultBytes } = this.#config;
     const reader = new LineReader(
       {
-        onLine: (line) => listener.receive(line),
+        parse: (line) => listener.parse?.(line),
+        onLine: (line, parsed) => listener.receive(line, undefined, parsed),
         onRejected: (reason) => listener.reportUnexpected(`a line that is ${reason}`),
       },
       maxResultBytes + 64 * 1024,

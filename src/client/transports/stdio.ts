@@ -84,7 +84,8 @@ export class StdioTransport implements Transport {
     const { stdin, stdout } = child;
     const reader = new LineReader(
       {
-        onLine: (line) => listener.receive(line),
+        parse: (line) => listener.parse?.(line),
+        onLine: (line, parsed) => listener.receive(line, undefined, parsed),
         onRejected: (reason, { id, isResponse }) => {
           if (reason === 'too-large' && isResponse && typeof id === 'number') {
             listener.fail(id, clientErrors.tooLarge('The answer', this.#maxMessageBytes));

@@ -94,8 +94,11 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
     return this.inFlight.size > 0 || (this.#requests?.size ?? 0) > 0;
   }
 
-  receiveText(text: string, inbound?: Inbound): void {
-    const message = parseMessage(text, this.server.limits);
+  parse(text: string): unknown {
+    return parseMessage(text, this.server.limits);
+  }
+
+  receiveText(text: string, inbound?: Inbound, message: unknown = this.parse(text)): void {
     if (!(message instanceof WireError)) return this.#receive(message, inbound, text);
     rejectMessage(this, currentCodec(this), undefined, message, undefined, this.#outletOf(inbound), text);
   }
