@@ -82,7 +82,7 @@ const groups = [
   // What the program loads before everything else, and nothing of it is compiled yet.
   { name: 'compile-cache', entries: ['src/app/compile-cache.ts'] },
   // What every server loads. Not src/transports/http.ts: a bundle of mooring/web would have the HTTP server of Node.js in it,
-  // which bundlers for other runtimes reject. The last four are small: without them
+  // which bundlers for other runtimes reject. The last five are small: without them
   // here, the gateway would load all of `start` and `files`, and a bundle of mooring/web would have them in it.
   {
     name: 'core',
@@ -94,6 +94,7 @@ const groups = [
       'src/common/glob.ts',
       'src/common/slot-set.ts',
       'src/engine/catalog/rank-tools.ts',
+      'src/security/auth/token-issuer.ts',
     ],
   },
   // What the first call of a tool loads: the feature, and the validator of its arguments.
@@ -193,8 +194,14 @@ function importDirectly(/** @type {string} */ folder) {
 mkdirSync(dirname(outdir), { recursive: true });
 const fresh = mkdtempSync(`${outdir}-`);
 try {
+  /** Dynamic imports that load nothing later, because a static import of the same group has the module already. @type {string[]} */
+  const ineffective = [];
   const bundle = await rolldown({
     cwd: root,
+    onLog(level, log, handle) {
+      if (log.code === 'INEFFECTIVE_DYNAMIC_IMPORT') ineffective.push(log.message);
+      else handle(level, log);
+    },
     input: Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(resolve(root, file)))),
     platform: 'node',
     // Entry points export what their sources export and nothing else.
@@ -216,6 +223,7 @@ try {
     chunkFileNames: 'chunks/[name]-[hash].js',
     codeSplitting: { groups },
   });
+  if (ineffective.length > 0) throw new Error(ineffective.join('\n'));
   // V8 loads text of one byte per character faster, and a single other character makes it two bytes. Line numbers stay the
   // same, so source maps stay correct, except for columns after an escape.
   for (const file of readdirSync(fresh, { recursive: true }).filter((name) => name.endsWith('.js'))) {

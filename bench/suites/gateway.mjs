@@ -23,8 +23,8 @@ export const gateway = {
   note: `CPU of the gateway per call, with ${connections} in flight and at ${pacedPerSec.toLocaleString('en-US')} calls per second. A direct call is what our server costs over the first transport and our
 client over the second one. The gateway, that server and that client take turns, and the last column is the median of the
 turns. The server behind the gateway and the client is a bare one, has the revision of the client, and does not count. With
-two cores, that server and the load share one, so that with HTTP on both sides a gateway with ${connections} calls in flight has to
-wait for them, wakes up for a few messages at a time, and spends more on each than a server or a client under full load.`,
+${connections} calls in flight, what the gateway keeps of each call between its request and its response exceeds the first-level cache
+of a core; a server that answers in the same turn, and a client, keep less.`,
   transport: 'gateway',
   who: 'gateway',
   rounds: 3,

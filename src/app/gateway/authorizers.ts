@@ -36,7 +36,7 @@ export function upstreamAuthorizers({
   const ofCallers = new Map<string, Authorizer>();
   const exchanging = (server: string, auth: TokenExchange, digest: string, principalKey: string): Authorizer => {
     const key = `${digest} ${principalKey}`;
-    const authorizer = ofCallers.get(key) ?? createExchange(server, auth, () => tokenOf(principalKey));
+    const authorizer = ofCallers.get(key) ?? ofLatestToken(() => tokenOf(principalKey), createExchange(server, auth));
     ofCallers.delete(key);
     ofCallers.set(key, authorizer);
     if (ofCallers.size > maxCallers) ofCallers.delete(ofCallers.keys().next().value as string);
@@ -83,10 +83,33 @@ function withoutSignIn(authorizer: Authorizer): Authorizer {
 
 type TokenExchange = UpstreamAuth & { readonly kind: 'token-exchange' };
 
-/** The credentials of one caller. Its tokens are stored in memory only. */
-function createExchange(server: string, auth: TokenExchange, callerToken: () => string | undefined): Authorizer {
+/** The credentials of one caller: what was issued for the token that it has sent last, which may allow less than another one. */
+function ofLatestToken(
+  callerToken: () => string | undefined,
+  create: (token: string | undefined) => Authorizer,
+): Authorizer {
+  let latest: { readonly token: string | undefined; readonly authorizer: Authorizer } | undefined;
+  const current = (): Authorizer => {
+    // Without a valid one, what was issued before is used until it expires.
+    const token = callerToken() ?? latest?.token;
+    if (latest === undefined || latest.token !== token) latest = { token, authorizer: create(token) };
+    return latest.authorizer;
+  };
+  return {
+    holdsTime: true,
+    headers: (url, request) => current().headers(url, request),
+    observe: (url, response) => current().observe?.(url, response),
+    challenge: (url, response, context) => current().challenge(url, response, context),
+  };
+}
+
+/** Returns the function that creates the credentials for one token. They are stored in memory only. */
+function createExchange(server: string, auth: TokenExchange): (token: string | undefined) => Authorizer {
+  return (token) => withPauses(exchangeOf(server, auth, token));
+}
+
+function exchangeOf(server: string, auth: TokenExchange, token: string | undefined): Authorizer {
   const subjectToken = (): string => {
-    const token = callerToken();
     if (token !== undefined) return token;
     throw new AuthError(
       'interaction-required',
@@ -94,36 +117,33 @@ function createExchange(server: string, auth: TokenExchange, callerToken: () => 
     );
   };
   const { subjectTokenType = 'access_token' } = auth;
-  const authorizer = createAuthorizer({
+  return createAuthorizer({
     server,
     grant: { kind: 'token-exchange', subjectToken, subjectTokenType },
     client: clientOf(auth),
     redirector: false,
     ...requestOf(auth),
   });
-  return withPauses(authorizer, callerToken);
 }
 
 /** Stops a caller whose token is not exchanged from causing requests to the authorization server with every call. */
 const failurePauseMs = 10_000;
 
-/** After a failure, the next attempts with the same token fail in the same way for a while. */
-function withPauses(authorizer: Authorizer, callerToken: () => string | undefined): Authorizer {
-  let last: { readonly error: AuthError; readonly token: string | undefined; readonly untilMs: number } | undefined;
+/** After a failure, the next attempts fail in the same way for a while. */
+function withPauses(authorizer: Authorizer): Authorizer {
+  let last: { readonly error: AuthError; readonly untilMs: number } | undefined;
   return {
     holdsTime: true,
     headers: (url, request) => authorizer.headers(url, request),
     observe: (url, response) => authorizer.observe?.(url, response),
     async challenge(url, response, context) {
-      const token = callerToken();
       // A 403 is about the scopes of one request.
       const isOfToken = response.status === 401;
-      if (isOfToken && last !== undefined && last.token === token && performance.now() < last.untilMs) throw last.error;
+      if (isOfToken && last !== undefined && performance.now() < last.untilMs) throw last.error;
       try {
         return await authorizer.challenge(url, response, context);
       } catch (error) {
-        if (isOfToken && error instanceof AuthError)
-          last = { error, token, untilMs: performance.now() + failurePauseMs };
+        if (isOfToken && error instanceof AuthError) last = { error, untilMs: performance.now() + failurePauseMs };
         throw error;
       }
     },

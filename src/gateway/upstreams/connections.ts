@@ -8,9 +8,9 @@ import { type ConnectSettings, connectOptions } from './connect-options.ts';
 import { UpstreamConnection } from './connection.ts';
 import type { CallerKeys, ConnectionCaller } from './contract.ts';
 import { everyAsk } from './declared-capabilities.ts';
-import { concernsOneCaller, isolationKey, keepsApart } from './isolation.ts';
+import { isolationKey, keepsApart } from './isolation.ts';
 import { pause } from './restart-backoff.ts';
-import { cannotBeUsed, isPermanent, reasonForCallers, type UpstreamUnavailable } from './start-error.ts';
+import { cannotBeUsed, isCallerError, isPermanent, reasonForCallers, type UpstreamUnavailable } from './start-error.ts';
 
 /** How long a call waits for a connection to open. */
 const maxWaitMs = 10_000;
@@ -21,7 +21,8 @@ export interface ConnectionsEvents {
   starting(): void;
   /** A connection is open. `client` is its first. */
   opened(connection: UpstreamConnection): void;
-  startFailed(error: unknown, isDown: boolean): void;
+  /** `isOfCaller`: it says nothing about other callers. */
+  startFailed(error: unknown, isDown: boolean, isOfCaller: boolean): void;
   /** A connection has ended that was not closed here. */
   lost(connection: UpstreamConnection, error: Error | undefined): void;
   /** The client lost a connection and opens it again when it is needed, or has done so. */
@@ -246,14 +247,14 @@ export class UpstreamConnections {
         return connection;
       } catch (error) {
         if (signal.aborted) throw this.#unavailable('it was stopped');
-        const isOfCaller = concernsOneCaller(this.#config, error);
+        const isOfCaller = isCallerError(this.#config, error);
         if (isOfCaller) backoffs.failed(key, error);
         else {
           this.#lastError = error;
           backoffs.startFailed();
         }
         const isOver = isPermanent(error) || (isOfCaller ? backoffs.isDownFor(key) : backoffs.isDown);
-        this.#events.startFailed(error, isOver);
+        this.#events.startFailed(error, isOver, isOfCaller);
         if (isOver) throw this.#unavailable(this.#reason(error), backoffs.waitMs(key), error);
       }
     }

@@ -4,7 +4,6 @@ import { type Caller, principalKey as keyOfPrincipal } from '../../engine/ports.
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { UpstreamLists } from '../contract.ts';
 import type { CallerKeys } from './contract.ts';
-import { isUnreachable } from './start-error.ts';
 
 export function callerKeys({ principal, session }: Caller): CallerKeys {
   const principalKey = keyOfPrincipal(principal);
@@ -19,11 +18,6 @@ export function keepsApart({ isolation }: Pick<UpstreamConfig, 'isolation'>): bo
 /** Its requests are authorized as their caller: without one, nothing can be read from it. */
 export function actsAsCaller({ auth }: Pick<UpstreamConfig, 'auth'>): boolean {
   return auth.kind === 'token-exchange';
-}
-
-/** What it, or its authorization server, responds to one caller says nothing about the others. */
-export function concernsOneCaller(config: Pick<UpstreamConfig, 'auth'>, error: unknown): boolean {
-  return actsAsCaller(config) && !isUnreachable(error);
 }
 
 /** Lists of a server that were read over the connection of one caller, and that others may not see. */

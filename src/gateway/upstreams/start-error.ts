@@ -1,6 +1,8 @@
 // Why an upstream could not be used, as callers and operators read it.
 
 import { AuthError, ClientError, type ClientErrorCode, type ServerEntry } from '../../client/index.ts';
+import type { UpstreamConfig } from '../config/gateway-config.ts';
+import { actsAsCaller } from './isolation.ts';
 
 /** An upstream is not connected, so the call did not reach it. */
 export class UpstreamUnavailable extends Error {
@@ -41,6 +43,11 @@ export function isAuthorizationError(error: unknown): boolean {
 /** No connection to the upstream could be opened. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof ClientError && (error.code === 'connect-failed' || error.code === 'connect-timeout');
+}
+
+/** It concerns one caller: what a server that acts as its callers, or its authorization server, responds says nothing about others. */
+export function isCallerError(config: Pick<UpstreamConfig, 'auth'>, error: unknown): boolean {
+  return actsAsCaller(config) && !isUnreachable(error);
 }
 
 /** What failed, for operators. Secrets in URLs are left out. */

@@ -9,7 +9,7 @@ import type { ConnectSettings } from './connect-options.ts';
 import type { UpstreamConnection } from './connection.ts';
 import { UpstreamConnections } from './connections.ts';
 import type { CallerKeys, ConnectionCaller, UpstreamCall, UpstreamListener, UpstreamStatus } from './contract.ts';
-import { actsAsCaller, concernsOneCaller, isolationKey, keepsApart } from './isolation.ts';
+import { actsAsCaller, isolationKey, keepsApart } from './isolation.ts';
 import { ResourceFollowers } from './resource-followers.ts';
 import { defaultRetryDownMs } from './restart-backoff.ts';
 import { cannotBeUsed, isAuthorizationError, isUnreachable, messageOf, needsLogin } from './start-error.ts';
@@ -49,7 +49,7 @@ export class Upstream {
         if (this.#connections.anyOpen === undefined) this.#state.enter('starting');
       },
       opened: (connection) => this.#opened(connection),
-      startFailed: (error, isOver) => this.#startFailed(error, isOver),
+      startFailed: (...failure) => this.#startFailed(...failure),
       lost: (connection, error) => this.#lost(connection, error),
       interrupted: (connection) => {
         if (this.#catalog.mustBeCompared) connection.mustBeChecked();
@@ -320,9 +320,8 @@ export class Upstream {
     this.followers.reopen();
   }
 
-  #startFailed(error: unknown, isOver: boolean): void {
+  #startFailed(error: unknown, isOver: boolean, isOfCaller: boolean): void {
     this.#record.failed(error);
-    const isOfCaller = concernsOneCaller(this.config, error);
     this.#hasGivenUp ||= isOver && !isOfCaller && !needsLogin(error);
     this.#reportFailure('a server cannot be connected', error);
     const [reason, isInUse] = [messageOf(error), this.#connections.anyOpen !== undefined];

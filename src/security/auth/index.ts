@@ -7,6 +7,7 @@ export { AuthUnavailable, type IntrospectionOptions, type IssuerOptions } from '
 export { type MetadataRoute, metadataUrl } from './metadata.ts';
 export { createOAuthAuthenticator, type OAuthAuthenticator, type OAuthOptions } from './oauth.ts';
 export { requireScopes, type ScopeOptions, type ScopeRule } from './scopes.ts';
+export { tokenIssuer } from './token-issuer.ts';
 export {
   createToken,
   createTokenAuthenticator,
@@ -16,5 +17,4 @@ export {
   type TokenEntry,
   type TokenOptions,
   tokenHashOf,
-  tokenIssuer,
 } from './tokens.ts';

@@ -10,6 +10,7 @@ import { requireList, requireTexts } from '../rule-checks.ts';
 import { insufficientScope, invalidToken, missingToken, readBearer } from './bearer.ts';
 import { hasScopes, type ScopeHierarchy, withImplied } from './claims.ts';
 import type { Authenticate, Principal } from './contract.ts';
+import { tokenIssuer } from './token-issuer.ts';
 
 /** The principal of a token, and its hash. */
 export interface TokenEntry {
@@ -37,9 +38,6 @@ const tokenOptions: Record<keyof TokenOptions, true> = { tokens: true, requiredS
 
 /** Marks our tokens, for people and for scanners that look for leaked ones. */
 const prefix = 'mrg_';
-
-/** Keeps principals of static tokens apart from those of an authorization server. */
-export const tokenIssuer = 'urn:mooring:token';
 
 /** Creates a token. Show it once and store the hash. */
 export function createToken(): { readonly token: string; readonly hash: string } {

@@ -72,8 +72,12 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([company?.close(), stranger?.close(), upstream?.close(), misled?.close()]));
 
-async function connectAs(sub: string, below = ''): Promise<{ readonly client: Client; readonly token: string }> {
-  const token = await company.token(audience, { claims: { sub } });
+async function connectAs(
+  sub: string,
+  below = '',
+  claims: object = {},
+): Promise<{ readonly client: Client; readonly token: string }> {
+  const token = await company.token(audience, { claims: { sub, ...claims } });
   const client = await connect(`${gateway.url}${below}`, {
     headers: { authorization: `Bearer ${token}` },
     retry: false,
@@ -102,7 +106,8 @@ test.each(['mail', 'old'])('%s: each caller acts as itself, with a token of its 
   }
   await expect(bob.client.callTool(`${name}__admin`)).rejects.toThrow(/Unknown tool|not found/i);
   // The exchanged tokens are used again, and the tokens of the callers went to the authorization server only.
-  expect(company.exchanges).toHaveLength(2 * 4);
+  const ours = company.exchanges.filter((form) => [alice.token, bob.token].includes(form.get('subject_token') ?? ''));
+  expect(ours).toHaveLength(2 * 4);
   expect(Object.fromEntries(company.exchanges[0] as URLSearchParams)).toMatchObject({
     grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
     resource: upstream.url,
@@ -124,6 +129,19 @@ test('a caller whose token is not exchanged is told so, and no other caller is a
   const { client } = await connectAs('carol', '/s/mail');
   expect(textOf(await client.callTool('who'))).toBe('carol');
   await Promise.all([mallory.client.close(), alice.client.close(), client.close()]);
+});
+
+test('what was issued for one token of a caller is not used with another one, which may allow less', async () => {
+  const [first, second] = [await connectAs('dora', '/s/mail'), await connectAs('dora', '/s/mail', { scope: 'little' })];
+  const exchanged = () => company.exchanges.map((form) => form.get('subject_token'));
+  for (const { client, token } of [first, second]) {
+    expect(textOf(await client.callTool('who'))).toBe('dora');
+    expect(exchanged().at(-1)).toBe(token);
+  }
+  const before = exchanged().length;
+  expect(textOf(await second.client.callTool('who'))).toBe('dora');
+  expect(exchanged()).toHaveLength(before);
+  await Promise.all([first.client.close(), second.client.close()]);
 });
 
 test('a server does not choose who gets the tokens of callers', async () => {
