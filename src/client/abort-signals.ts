@@ -1,17 +1,6 @@
-// Waiting that ends early when a signal is aborted.
+// A signal that is aborted with the first of two.
 
 import type { CancelSignal } from '../common/cancellation.ts';
-
-/** Waits for a promise, or rejects with the signal's reason as soon as the signal is aborted. */
-export function unlessAborted<T>(work: Promise<T>, signal: CancelSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
-}
 
 /**
  * Runs a task with a signal that is aborted with the first of two. Not `AbortSignal.any`: on Node 20 the signal that

@@ -2,10 +2,9 @@
 
 import { silentLogger } from '../common/logger.ts';
 import { version } from '../common/version.ts';
-import { waitAtMost } from '../common/wait.ts';
+import { unlessAborted, waitAtMost } from '../common/wait.ts';
 import { ClientRevisions } from '../protocol/revisions/client-revisions.ts';
 import { handshakeRevisions } from '../protocol/revisions/index.ts';
-import { unlessAborted } from './abort-signals.ts';
 import { CacheView, ResponseCache } from './cache.ts';
 import { ClientDeadlines } from './calls/deadline.ts';
 import { Client, type ClientParts } from './client.ts';

@@ -41,4 +41,5 @@ export type { ServerEntry, Target } from './target.ts';
 export type { TaskHandle, TaskInfo } from './task-handle.ts';
 export type { ClientTelemetry, RequestTrace, TracedEnd, TracedRequest, TracedTransport } from './telemetry.ts';
 export { inMemory } from './transports/in-memory.ts';
+export { fetchThroughProxy } from './transports/proxy-fetch.ts';
 export type { Outgoing, Transport, TransportListener } from './transports/transport.ts';

@@ -1,6 +1,6 @@
 // Runs tasks one after another per key, within this process.
 
-import { unlessAborted } from './abort-signals.ts';
+import { unlessAborted } from '../common/wait.ts';
 
 /** Runs the tasks of a key one after another, in order of arrival. */
 export class KeyedMutex {

@@ -1,4 +1,6 @@
-// Waiting for a time, and waiting for something with a time limit.
+// Waiting for a time, and waiting for something with a time limit or a signal.
+
+import type { CancelSignal } from './cancellation.ts';
 
 /** The longest time of a timer; one with a longer time fires at once. */
 export const maxTimerMs = 2 ** 31 - 1;
@@ -30,4 +32,15 @@ export async function waitAtMost(ms: number, work: Promise<unknown> | undefined)
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Waits for a promise, or rejects with the signal's reason as soon as the signal is aborted. */
+export function unlessAborted<T>(work: Promise<T>, signal: CancelSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
 }

@@ -27,6 +27,8 @@ export interface UpstreamLists {
   readonly cache?: CacheHint | undefined;
   /** The protocol revision that was used. */
   readonly revision?: string | undefined;
+  /** Nothing could be read: the caller whose lists these are has to sign in first. */
+  readonly mustSignIn?: boolean | undefined;
 }
 
 export const noLists: UpstreamLists = { tools: [], prompts: [], resources: [], resourceTemplates: [] };

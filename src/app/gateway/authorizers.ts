@@ -8,17 +8,19 @@ import {
   createAuthorizer,
   createFileStore,
   createMemoryStore,
-  type PreRegisteredClient,
 } from '../../client/index.ts';
 import type { UpstreamAuth, UpstreamConfig } from '../../gateway/config/gateway-config.ts';
 import { plainReach } from '../auth/plain-http.ts';
-import { readFileOf } from '../settings/read-file-of.ts';
+import { clientOf, requestOf } from './auth-request.ts';
+import type { SignInAccess } from './sign-in/sign-in-access.ts';
 
 export interface AuthorizerSettings {
   /** Whether a user is at this machine, who can sign in with the browser. */
   readonly isInteractive: boolean;
   /** Whether there are several users: the sign-in of one is not used for another. */
   readonly hasUsers: boolean;
+  /** Callers sign in themselves. Default: they cannot. */
+  readonly signIns?: Pick<SignInAccess, 'load'>;
   /** The latest token of a caller. Default: none is known. */
   readonly tokenOf?: (principalKey: string) => string | undefined;
 }
@@ -30,8 +32,12 @@ const maxCallers = 10_000;
 export function upstreamAuthorizers({
   isInteractive,
   hasUsers,
+  signIns,
   tokenOf = () => undefined,
-}: AuthorizerSettings): (config: UpstreamConfig, principalKey?: string) => Authorizer | undefined {
+}: AuthorizerSettings): (
+  config: UpstreamConfig,
+  principalKey?: string,
+) => Authorizer | undefined | Promise<Authorizer | undefined> {
   const known = new Map<string, Authorizer>();
   const ofCallers = new Map<string, Authorizer>();
   const exchanging = (server: string, auth: TokenExchange, digest: string, principalKey: string): Authorizer => {
@@ -50,6 +56,8 @@ export function upstreamAuthorizers({
     if (auth.kind === 'oauth' && plainReach(entry.url) === 'local-network') return undefined;
     // With isolated callers, the sign-in of the operator is not used: callers would act as the operator.
     if (hasUsers && config.isolation !== 'shared' && auth.kind === 'oauth') {
+      const users = principalKey === '' ? undefined : signIns?.load();
+      if (users !== undefined) return users.then((each) => each.authorizerOf({ ...config, auth }, principalKey));
       return withoutSignIn(create(entry.url, auth, createMemoryStore(), false));
     }
     let authorizer = known.get(digest);
@@ -73,7 +81,7 @@ function withoutSignIn(authorizer: Authorizer): Authorizer {
         if (!(error instanceof AuthError && error.code === 'interaction-required')) throw error;
         throw new AuthError(
           'configuration',
-          'The server requires a user to sign in, and the sign-in of the operator is not used for callers that are kept apart. Set "isolation": "shared" if they may act as the operator, or use another kind of "auth"',
+          'The server requires a user to sign in, and the sign-in of the operator is not used for callers that are kept apart. Callers sign in themselves over HTTP at an https address or on this machine (--public-url). Set "isolation": "shared" if they may act as the operator, or use another kind of "auth"',
           { cause: error },
         );
       }
@@ -150,14 +158,6 @@ function withPauses(authorizer: Authorizer): Authorizer {
   };
 }
 
-function requestOf({ scopes, resource, extraParams }: Omit<SignedIn, 'kind'>) {
-  return {
-    ...(scopes === undefined ? {} : { scopes }),
-    ...(resource === undefined ? {} : { resource }),
-    ...(extraParams === undefined ? {} : { extraParams }),
-  };
-}
-
 type SignedIn = UpstreamAuth & { readonly kind: 'oauth' | 'client-credentials' };
 
 function create(server: string, auth: SignedIn, store: CredentialStore, isInteractive: boolean): Authorizer {
@@ -175,21 +175,4 @@ function create(server: string, auth: SignedIn, store: CredentialStore, isIntera
     redirector: false,
     ...request,
   });
-}
-
-function clientOf(auth: {
-  readonly clientId: string;
-  readonly clientSecret?: string | undefined;
-  readonly privateKeyFile?: string | undefined;
-  readonly keyAlgorithm?: string | undefined;
-  readonly issuer?: string | undefined;
-}): PreRegisteredClient {
-  const { clientId, clientSecret, privateKeyFile, keyAlgorithm, issuer } = auth;
-  return {
-    clientId,
-    ...(clientSecret === undefined ? {} : { clientSecret }),
-    ...(privateKeyFile === undefined ? {} : { privateKey: readFileOf('auth.privateKeyFile', privateKeyFile) }),
-    ...(keyAlgorithm === undefined ? {} : { algorithm: keyAlgorithm }),
-    ...(issuer === undefined ? {} : { issuer }),
-  };
 }

@@ -7,6 +7,7 @@ import type { Gateway } from '../../gateway/index.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
 import type { CallerTokens } from './caller-tokens.ts';
 import type { OuterGateways } from './outer-gateways.ts';
+import type { SignInAccess } from './sign-in/sign-in-access.ts';
 
 /** Installs telemetry, audit log and policy on a server; `below`: its address below the endpoint. */
 export type Protect = (server: Server, upstreamOf: (request: RequestInfo) => string | undefined, below: string) => void;
@@ -25,6 +26,8 @@ export interface GatewayHost {
   readonly server: Server;
   /** For servers whose tokens are issued in exchange for those of callers. */
   readonly callerTokens: Pick<CallerTokens, 'remembering'>;
+  /** For servers to which callers sign in themselves. */
+  readonly signIns: Pick<SignInAccess, 'open' | 'handle'>;
   readonly outer: OuterGateways;
   /** The server at a path below the endpoint. */
   serverAt(path: string): Server | undefined;

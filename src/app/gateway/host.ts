@@ -21,7 +21,7 @@ import { UsageError } from '../usage-error.ts';
 import { CallerTokens } from './caller-tokens.ts';
 import { consoleGateway, GatewayServers, UpstreamMessages } from './console-gateway.ts';
 import type { ControlSocket } from './control-socket.ts';
-import { catalogFolder, pinFile } from './data-files.ts';
+import { catalogFolder, pinFile, userFolder } from './data-files.ts';
 import { terminalOf } from './entries/ask-input.ts';
 import { Inputs } from './entries/inputs.ts';
 import { openStoredValues } from './entries/stored-values.ts';
@@ -31,6 +31,7 @@ import { unknownView } from './known-tools.ts';
 import { OuterGateways } from './outer-gateways.ts';
 import type { Above, GatewayInfo, ListedTool } from './running.ts';
 import { sandboxedTarget } from './sandbox-transport.ts';
+import { SignInAccess } from './sign-in/sign-in-access.ts';
 import { upstreamNames } from './upstream-names.ts';
 import { upstreamTelemetry } from './upstream-telemetry.ts';
 import { type ConfigWatch, watchConfig } from './watch-config.ts';
@@ -80,13 +81,14 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
   let authorizers: ReturnType<typeof loadAuthorizers> | undefined;
   let current = config;
   const callerTokens = new CallerTokens(() => current.servers.some(({ auth }) => auth.kind === 'token-exchange'));
+  const signIns = new SignInAccess(userFolder(settings.dataDir), logger);
   const gateway = createGateway(config, {
     server: { name: 'mooring-gateway', version, ...persistentState },
     logger,
     pins,
     ...(config.catalog ? { cache: createCatalogCache(catalogFolder(settings.dataDir), logger) } : {}),
     authorizer: async (server, principalKey) =>
-      (await (authorizers ??= loadAuthorizers(settings, callerTokens)))(server, principalKey),
+      (await (authorizers ??= loadAuthorizers(settings, callerTokens, signIns)))(server, principalKey),
     target: (server) => sandboxedTarget(server, (sandbox) => record?.(sandbox) ?? sandbox),
     connectOptions: (server) => ({
       telemetry: telemetry.of(server.slug),
@@ -116,6 +118,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
     gateway,
     server,
     callerTokens,
+    signIns,
     outer,
     serverAt: (path) => gateway.serverAt(path),
     protect(install) {
@@ -158,11 +161,12 @@ function ownVariables(): string[] {
 }
 
 /** Loaded with the first connection: the start does not need them. */
-async function loadAuthorizers(settings: Settings, callerTokens: CallerTokens) {
+async function loadAuthorizers(settings: Settings, callerTokens: CallerTokens, signIns: SignInAccess) {
   const { upstreamAuthorizers } = await import('./authorizers.ts');
   return upstreamAuthorizers({
     isInteractive: canSignIn(settings),
     hasUsers: settings.auth !== undefined && settings.http?.enabled === true,
+    signIns,
     tokenOf: (principalKey) => callerTokens.of(principalKey),
   });
 }

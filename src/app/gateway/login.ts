@@ -88,7 +88,7 @@ export async function signIn(config: UpstreamConfig): Promise<void> {
     import('../../client/index.ts'),
     import('./authorizers.ts'),
   ]);
-  const authorizer = upstreamAuthorizers({ isInteractive: true, hasUsers: false })(config);
+  const authorizer = await upstreamAuthorizers({ isInteractive: true, hasUsers: false })(config);
   const client = await connect(
     { ...config.entry, url },
     { serverName: slug, revision, ...(authorizer && { authorizer }) },

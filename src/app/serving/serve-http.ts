@@ -5,6 +5,7 @@ import type { Console } from '../../console/index.ts';
 import type { StreamLogger } from '../../logging/logger.ts';
 import type { AuditLog } from '../../security/audit/index.ts';
 import { isLoopback } from '../../transports/http/access.ts';
+import { endpointUrl } from '../../transports/http/endpoint-url.ts';
 import type { HttpOptions, HttpServer, MountedRoute, ServerCardOptions } from '../../transports/http.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { ResolvedSettings } from '../config/resolve.ts';
@@ -51,7 +52,12 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
     ...accessOptions(run),
     ...(await tlsOptions(http)),
     ...hostsOf(ready.gateway, place.path ?? '/mcp'),
-    mounts: [...(ready.http?.mounts ?? []), ...(console === undefined ? [] : [console.mount]), ...metadataMounts(run)],
+    mounts: [
+      ...(ready.http?.mounts ?? []),
+      ...(console === undefined ? [] : [console.mount]),
+      ...metadataMounts(run),
+      ...signInMounts(run, place.path ?? '/mcp'),
+    ],
     optionNames: {
       allowedHosts: '--allow-host NAME',
       allowedOrigins: '--allow-origin ORIGIN',
@@ -66,6 +72,7 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
   const served: HttpServer = await serveHttp(ready.server, options, worker?.listener).catch((cause: unknown) => {
     throw explainListenError(cause, options);
   });
+  openSignIns(run, served.url, options);
   if (worker === undefined) {
     const fields = { profile, transport: 'http', version, ...taskFields(ready.server, resolved) };
     announce(`listening on ${served.url}`, fields, logger);
@@ -119,6 +126,25 @@ function metadataMounts({ ready: { gateway }, authentication }: HttpRun): readon
       },
     },
   ];
+}
+
+/** The pages where callers of a gateway sign in to its servers. */
+function signInMounts({ ready: { gateway }, authentication }: HttpRun, endpoint: string): readonly MountedRoute[] {
+  if (gateway === undefined || authentication === undefined) return [];
+  const path = `${endpoint}/login`;
+  return [{ path, handle: (exchange) => gateway.signIns.handle(exchange, exchange.path.slice(path.length + 1)) }];
+}
+
+/** Authorization servers send browsers back to addresses with https, and to this machine. */
+function openSignIns(
+  { ready: { gateway }, authentication }: HttpRun,
+  url: string,
+  { publicUrl, host = '127.0.0.1', path = '/mcp' }: HttpOptions,
+): void {
+  const address = publicUrl !== undefined ? endpointUrl(publicUrl, path) : isLoopback(host) ? url : undefined;
+  if (gateway === undefined || authentication === undefined || address === undefined) return;
+  const { protocol, hostname } = new URL(address);
+  if (protocol === 'https:' || isLoopback(hostname)) gateway.signIns.open({ address, authentication });
 }
 
 function defaults({ host, port, path }: HttpSettings): HttpOptions {

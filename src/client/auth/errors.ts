@@ -14,6 +14,16 @@ export interface OAuthErrorInfo {
   readonly description?: string;
 }
 
+/** A sign-in that the user can finish with the browser, while the request that needs it has failed. */
+export interface SignInLink {
+  /** Identifies it; the same for all requests that need the same sign-in. */
+  readonly id: string;
+  /** The page where it begins. */
+  readonly url: string;
+  /** Resolves when it has ended, with whether requests can be authorized now. Never rejects. */
+  readonly finished: Promise<boolean>;
+}
+
 /** A failed authorization. `code` is stable, `message` says what was tried and what to do next. */
 export class AuthError extends Error {
   /** What failed, for programs. */
@@ -22,17 +32,20 @@ export class AuthError extends Error {
   readonly tried: readonly string[];
   /** The server's description, if there is one. */
   readonly oauthError: OAuthErrorInfo | undefined;
+  /** The sign-in that is missing, where the user can begin it with a link. */
+  readonly signIn: SignInLink | undefined;
 
   constructor(
     code: AuthErrorCode,
     message: string,
-    options: { tried?: readonly string[]; oauthError?: OAuthErrorInfo; cause?: unknown } = {},
+    options: { tried?: readonly string[]; oauthError?: OAuthErrorInfo; signIn?: SignInLink; cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AuthError';
     this.code = code;
     this.tried = options.tried ?? [];
     this.oauthError = options.oauthError;
+    this.signIn = options.signIn;
   }
 
   /** Whether the same may work later, without a new sign-in: the authorization server does not respond as it should. */

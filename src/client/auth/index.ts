@@ -10,7 +10,7 @@ export type {
 } from './authorizer.ts';
 export type { AuthorizerOptions } from './authorizer-options.ts';
 export { createAuthorizer } from './create-authorizer.ts';
-export { AuthError, type AuthErrorCode, type OAuthErrorInfo } from './errors.ts';
+export { AuthError, type AuthErrorCode, type OAuthErrorInfo, type SignInLink } from './errors.ts';
 export { type OpenUrl, openInBrowser } from './grants/browser.ts';
 export type { ClientAuthMethod, ClientPrivateKey, PreRegisteredClient } from './grants/client-identity.ts';
 export { followRedirect } from './grants/follow-redirect.ts';

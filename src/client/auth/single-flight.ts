@@ -1,6 +1,6 @@
 // Many requests that fail for one reason share one task: the first starts it, the others wait for the same outcome,
 // good or bad. It is aborted only when all waiting requests were cancelled.
-import { unlessAborted } from '../abort-signals.ts';
+import { unlessAborted } from '../../common/wait.ts';
 
 interface Flight {
   readonly promise: Promise<void>;

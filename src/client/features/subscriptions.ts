@@ -1,12 +1,11 @@
 // Waiting for changes: one interface over resources/subscribe (sessions) and subscriptions/listen (stateless
 // requests). A subscription outlives the connection: it is opened again, with a notice that changes may be missing.
 
-import { pause } from '../../common/wait.ts';
+import { pause, unlessAborted } from '../../common/wait.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { JsonObject } from '../../protocol/model.ts';
 import type { ListenFilter } from '../../protocol/revisions/client-revisions.ts';
-import { unlessAborted } from '../abort-signals.ts';
 import { OutgoingCall } from '../calls/outgoing-call.ts';
 import { pauseMs, transience } from '../calls/retry.ts';
 import type { ClientConnection } from '../connection.ts';

@@ -1,10 +1,10 @@
 // One task that a client follows: polls it, listens for changes, handles its input requests and returns its result, in
 // both dialects.
 
+import { unlessAborted } from '../../common/wait.ts';
 import type { JsonObject, ToolResult } from '../../protocol/model.ts';
 import type { DecodedTask } from '../../protocol/revisions/client-tasks.ts';
 import { hasEnded, type TaskStatus } from '../../protocol/task.ts';
-import { unlessAborted } from '../abort-signals.ts';
 import { clientErrors } from '../errors.ts';
 import type { FeatureContext } from '../features/feature-context.ts';
 import type { InputResponder } from '../input-requests.ts';

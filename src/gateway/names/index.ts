@@ -1,7 +1,7 @@
 // Names, URIs, filters, overrides and views: pure functions.
 
 export type { ExposedItem } from './exposed-items.ts';
-export { splitExposedName } from './exposed-name.ts';
+export { exposedName, splitExposedName } from './exposed-name.ts';
 export { compileFilter } from './filters.ts';
 export { overrideArguments } from './overrides.ts';
 export { slugOf } from './slug.ts';

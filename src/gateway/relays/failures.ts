@@ -1,7 +1,7 @@
 // What a client gets if an upstream fails: a failed tool is a result, everything else an error. Each says which server it
 // was, what happened, and whether the call may have run. None contains the command or the address of the server.
 
-import { AuthError, ClientError } from '../../client/index.ts';
+import { AuthError, ClientError, type SignInLink } from '../../client/index.ts';
 import { cleanText, textLimits } from '../../common/hygiene.ts';
 import type { Context } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
@@ -10,10 +10,10 @@ import { isObject } from '../../protocol/json-rpc.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import { actsAsCaller } from '../upstreams/isolation.ts';
-import { messageOf, needsLogin, reasonForCallers, UpstreamUnavailable } from '../upstreams/start-error.ts';
+import { messageOf, needsLogin, reasonForCallers, signInOf, UpstreamUnavailable } from '../upstreams/start-error.ts';
 import { cleanErrorData, cleanMessage, cleanUrl } from './clean-texts.ts';
 import { describeInputRequest } from './input-request.ts';
-import { InputNotPossible, type Link, linksOf } from './phases.ts';
+import { InputNotPossible, type Link, linksOf, linkTo } from './phases.ts';
 import { LinksDeclined } from './relay.ts';
 
 /** Errors about our own request to the upstream: the client cannot fix them. */
@@ -28,7 +28,7 @@ export function toolFailure(error: unknown, config: UpstreamConfig, ctx: Context
   const { slug, entry } = config;
   const links = linksOf(error);
   if (links !== undefined) {
-    if (ctx.can('elicitation.url')) throw passedOn(error as ClientError, slug);
+    if (ctx.can('elicitation.url')) throw toWireError(error, config);
     return failed(linksText(slug, links));
   }
   const missing = missingCapabilities(error);
@@ -57,6 +57,8 @@ export function toolFailure(error: unknown, config: UpstreamConfig, ctx: Context
 /** The error for a client whose request failed, for requests other than calls of tools. `uri`: as the client named it. */
 export function toWireError(error: unknown, config: UpstreamConfig, uri?: string): Error {
   const { slug, entry } = config;
+  const signIn = signInOf(error);
+  if (signIn !== undefined) return signInRequired(slug, signIn);
   if (needsLogin(error)) return new WireError('internal', loginText(config, error), { data: { server: slug } });
   if (error instanceof AuthError) {
     const message = `The server ${slug} failed: ${reasonForCallers(error, entry)}`;
@@ -106,6 +108,13 @@ function loginText(config: UpstreamConfig, error: unknown): string {
 /** Whether the upstream responded with an error. */
 function isProtocolFailure({ code }: ClientError): boolean {
   return ['server-error', 'invalid-result', 'invalid-message', 'cancelled'].includes(code);
+}
+
+/** With the link in the message, too: clients of earlier revisions do not know this error. */
+export function signInRequired(slug: string, signIn: SignInLink): WireError {
+  const link = linkTo(signIn);
+  const elicitations = [{ mode: 'url', elicitationId: signIn.id, ...link }];
+  return new WireError('urlElicitationRequired', linksText(slug, [link]), { data: { elicitations, server: slug } });
 }
 
 /** An error of the upstream as its client gets it. */

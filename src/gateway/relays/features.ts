@@ -49,6 +49,18 @@ export function callTool(
   return relay(target, ctx, new ToolRequest(target, name, tool, sent, ctx));
 }
 
+/** Connects to an upstream, so that its user signs in. */
+export function signIn(target: RelayTarget, ctx: Context): Promise<ToolResult> {
+  const { config, slug } = target.upstream;
+  const text = `You are signed in to ${slug}. Its tools are in the list of tools now.`;
+  return relay<ToolResult, ToolResult>(target, ctx, {
+    isRepeatable: true,
+    send: () => Promise.resolve({ content: [{ type: 'text', text }] }),
+    finish: ({ value }) => value,
+    failed: (error) => toolFailure(error, config, ctx),
+  });
+}
+
 /** A class: one object for each call instead of one with three functions. */
 class ToolRequest implements RelayedRequest<ToolResult, ToolResult> {
   readonly #target: FeatureTarget;

@@ -2,12 +2,13 @@
 // that gets input requests as a result can repeat its request: the handler runs again and continues from the last phase. For
 // clients that are asked during the call, the same code simply waits.
 
-import { ClientError, InputRequiredError, type InputRetry } from '../../client/index.ts';
+import { ClientError, InputRequiredError, type InputRetry, type SignInLink } from '../../client/index.ts';
 import type { Context } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Root } from '../../protocol/model.ts';
 import type { WireInputRequest } from '../../protocol/revisions/client-revisions.ts';
+import { signInOf } from '../upstreams/start-error.ts';
 import type { HeldCallRef } from './held-call.ts';
 import { decodeInputRequest, encodeInputResponse, isWebUrl, urlRequest, withServerName } from './input-request.ts';
 
@@ -59,8 +60,14 @@ export function phaseOf(error: unknown): Phase | undefined {
 
 const urlElicitationRequired = -32042;
 
-/** The pages that an upstream wants to be visited before it serves a request. */
+export function linkTo({ url }: SignInLink): Link {
+  return { message: 'Sign in to this server with the browser', url };
+}
+
+/** The pages that an upstream wants to be visited before it serves a request, or the one where its user signs in. */
 export function linksOf(error: unknown): readonly Link[] | undefined {
+  const signIn = signInOf(error);
+  if (signIn !== undefined) return [linkTo(signIn)];
   if (!(error instanceof ClientError) || error.serverError?.code !== urlElicitationRequired) return undefined;
   const { data } = error.serverError;
   const given = isObject(data) && Array.isArray(data['elicitations']) ? data['elicitations'] : [];

@@ -1,10 +1,13 @@
 // Carries one request of a client to an upstream and the response back: in one step, or in phases if the upstream needs input.
 
-import type { InputRetry, ToolCallOptions } from '../../client/index.ts';
+import type { InputRetry, SignInLink, ToolCallOptions } from '../../client/index.ts';
+import { waitAtMost } from '../../common/wait.ts';
 import type { Context } from '../../engine/context.ts';
 import { principalKey } from '../../engine/ports.ts';
 import { WireError } from '../../protocol/errors.ts';
 import type { UpstreamConnection } from '../upstreams/connection.ts';
+import { callerKeys } from '../upstreams/isolation.ts';
+import { signInOf } from '../upstreams/start-error.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import { asksOf, canAsk } from './input-request.ts';
 import {
@@ -19,6 +22,9 @@ import {
 } from './phases.ts';
 import { RelayCall, type RelayCallTarget, type RelayOptions } from './relay-call.ts';
 import { finishTask, recordedTask, recordSent, wasSent } from './task-recovery.ts';
+
+/** How long a request waits for its user to sign in; less than the time limit of most clients. */
+const signInWaitMs = 30_000;
 
 /** The upstream that requests go to. */
 export interface RelayTarget extends RelayCallTarget {
@@ -61,6 +67,7 @@ export class LinksDeclined extends Error {
  */
 export function relay<T, R>(target: RelayTarget, ctx: Context, request: RelayedRequest<T, R>): Promise<R> {
   try {
+    if (target.upstream.hasSignIns) return outcomeOf(afterSignIn(target, ctx, request), request);
     if (ctx.task !== undefined) return outcomeOf(new Relay(target, ctx, request).runTask(), request);
     if (ctx.isRetry) return outcomeOf(new Relay(target, ctx, request).resume(), request);
     const call = new RelayCall(ctx, target, request);
@@ -69,17 +76,43 @@ export function relay<T, R>(target: RelayTarget, ctx: Context, request: RelayedR
     if (!(begun instanceof Promise)) return straight(begun, call, target, request);
     return begun.then(
       (connection) => straight(connection, call, target, request),
-      (error: unknown) => request.failed(error),
+      (error: unknown) => failed(error, request),
     );
   } catch (error) {
     return outcomeOf(Promise.reject(error), request);
   }
 }
 
+/** Sign-ins whose links clients have got. */
+const shownSignIns = new WeakSet<SignInLink>();
+
+function failed<T, R>(error: unknown, request: RelayedRequest<T, R>): R | Promise<R> {
+  noteSignIn(error);
+  return request.failed(error);
+}
+
+function noteSignIn(error: unknown): void {
+  const signIn = signInOf(error);
+  if (signIn !== undefined) shownSignIns.add(signIn);
+}
+
+/** The user may still be at the page whose link an earlier call has returned. */
+async function afterSignIn<T>(
+  target: RelayTarget,
+  ctx: Context,
+  request: RelayOptions & Sender<T>,
+): Promise<Relayed<T>> {
+  const signIn = target.upstream.signInOf(callerKeys(ctx));
+  if (signIn !== undefined && shownSignIns.has(signIn)) await waitAtMost(signInWaitMs, signIn.finished);
+  const relayed = new Relay(target, ctx, request);
+  if (ctx.task !== undefined) return relayed.runTask();
+  return ctx.isRetry ? relayed.resume() : relayed.first();
+}
+
 function outcomeOf<T, R>(relayed: Promise<Relayed<T>>, request: RelayedRequest<T, R>): Promise<R> {
   return relayed.then(
     (answer) => finish(answer, request),
-    (error: unknown) => request.failed(error),
+    (error: unknown) => failed(error, request),
   );
 }
 
@@ -217,6 +250,7 @@ class Relay<T> {
       const phase = phaseOf(error);
       if (phase?.kind === 'links' && this.#passesLinks) this.#expectCompletion(error);
       if (phase === undefined || (phase.kind === 'links' && this.#passesLinks)) throw error;
+      noteSignIn(error);
       checkPhases(this.#phases);
       await recordPhase(this.#ctx, this.#phases++, phase);
       const retry = await this.#input(phase as Exclude<Phase, { kind: 'held' }>, error);
@@ -235,6 +269,10 @@ class Relay<T> {
   #expectCompletion(error: unknown): void {
     const ctx = this.#ctx;
     for (const id of linkIdsOf(error)) this.#last?.expectCompletion(id, () => ctx.elicitationCompleted(id));
+    const signIn = signInOf(error);
+    void signIn?.finished.then((isSignedIn) => {
+      if (isSignedIn) ctx.elicitationCompleted(signIn.id);
+    });
   }
 
   /** A client that is asked during its calls gets the error that wants pages to be visited, and repeats the call itself. */

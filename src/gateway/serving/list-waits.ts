@@ -5,13 +5,14 @@ import type { Context } from '../../engine/context.ts';
 import type { RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import { methods } from '../../protocol/methods.ts';
-import { compileFilter, splitExposedName } from '../names/index.ts';
-import { toWireError } from '../relays/failures.ts';
+import { compileFilter, exposedName, splitExposedName } from '../names/index.ts';
+import { signInRequired, toWireError } from '../relays/failures.ts';
 import type { CallerKeys } from '../upstreams/contract.ts';
 import { callerKeys, isolationKey, keepsApart } from '../upstreams/isolation.ts';
 import { cannotBeUsed } from '../upstreams/start-error.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import { RequestCaller } from './request-caller.ts';
+import { signInName } from './sign-in-entry.ts';
 import type { ViewSource } from './view-source.ts';
 
 const listMethods: ReadonlySet<string> = new Set([
@@ -89,7 +90,8 @@ export class ListWaits {
     if (kind === undefined || named === undefined || named.config.disabled) return;
     const catalog = this.#server.catalogOf(ctx);
     const keys = callerKeys(ctx);
-    if (catalog[kind].has(name) || named.listsOf(keys) !== undefined) return;
+    const lists = named.listsOf(keys);
+    if (catalog[kind].has(name) || (lists !== undefined && lists.shown.mustSignIn !== true)) return;
     // What a caller may not see looks like what does not exist.
     const { view } = this.#source;
     if (view !== undefined && !compileFilter(view[kind])(name)) return;
@@ -97,7 +99,13 @@ export class ListWaits {
     if (!catalog.allows(kind, name, ctx.principal)) return;
     // Later calls may find them.
     void named.known(new RequestCaller(ctx, named.config));
-    const unlisted = cannotBeUsed(named.slug, `it has not listed its ${kind} yet; try again later`);
+    const why =
+      lists === undefined
+        ? `it has not listed its ${kind} yet; try again later`
+        : `sign in first, with the tool ${exposedName(named.slug, signInName)}`;
+    const unlisted = cannotBeUsed(named.slug, why);
+    const signIn = named.signInOf(keys);
+    if (signIn !== undefined) throw signInRequired(named.slug, signIn);
     throw toWireError(this.#failureOf(named, keys) ?? unlisted, named.config);
   }
 
@@ -122,7 +130,10 @@ export class ListWaits {
   }
 
   #unknownTo(caller: CallerKeys): readonly Upstream[] {
-    return [...this.#source.upstreams.values()].filter((upstream) => upstream.listsOf(caller) === undefined);
+    return [...this.#source.upstreams.values()].filter((upstream) => {
+      const lists = upstream.listsOf(caller);
+      return lists === undefined || lists.shown.mustSignIn === true;
+    });
   }
 
   /** The upstreams whose lists decide what the request does. */

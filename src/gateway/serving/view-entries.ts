@@ -28,6 +28,7 @@ import { callTool, complete, type FeatureTarget, getPrompt, readResource } from 
 import type { HeldCalls } from '../relays/held-calls.ts';
 import type { SeenLists } from '../upstreams/checked-lists.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
+import { signInEntry } from './sign-in-entry.ts';
 import { taskSupport } from './task-support.ts';
 import type { ListsOf } from './view-source.ts';
 
@@ -61,6 +62,9 @@ export function viewEntries(view: ExposedView, options: ViewEntriesOptions): Own
   return {
     tools: [
       ...searchTools,
+      ...[...upstreams]
+        .filter(([, upstream]) => listsOf(upstream)?.shown.mustSignIn)
+        .map(([slug]) => signInEntry(targetOf(slug), isSingle)),
       ...view.tools.map((item) => toolEntry(item, targetOf(item.slug), isListed(item.exposed), tasks)),
       ...view.withheldTools.map((item) => withheldEntry(item, listsOf(targetOf(item.slug).upstream))),
     ],

@@ -6,38 +6,24 @@ import type { UpstreamConfig } from '../config/gateway-config.ts';
 import { CallerBackoffs } from './caller-backoffs.ts';
 import { type ConnectSettings, connectOptions } from './connect-options.ts';
 import { UpstreamConnection } from './connection.ts';
+import type { ConnectionsEvents } from './connections-events.ts';
 import type { CallerKeys, ConnectionCaller } from './contract.ts';
 import { everyAsk } from './declared-capabilities.ts';
 import { isolationKey, keepsApart } from './isolation.ts';
 import { pause } from './restart-backoff.ts';
-import { cannotBeUsed, isCallerError, isPermanent, reasonForCallers, type UpstreamUnavailable } from './start-error.ts';
+import {
+  cannotBeUsed,
+  isCallerError,
+  isPermanent,
+  reasonForCallers,
+  signInOf,
+  type UpstreamUnavailable,
+} from './start-error.ts';
 
 /** How long a call waits for a connection to open. */
 const maxWaitMs = 10_000;
 /** How long a server may take to exit after its input is closed. */
 const closeGraceMs = 2_000;
-
-export interface ConnectionsEvents {
-  starting(): void;
-  /** A connection is open. `client` is its first. */
-  opened(connection: UpstreamConnection): void;
-  /** `isOfCaller`: it says nothing about other callers. */
-  startFailed(error: unknown, isDown: boolean, isOfCaller: boolean): void;
-  /** A connection has ended that was not closed here. */
-  lost(connection: UpstreamConnection, error: Error | undefined): void;
-  /** The client lost a connection and opens it again when it is needed, or has done so. */
-  interrupted(connection: UpstreamConnection): void;
-  restored(connection: UpstreamConnection): void;
-  /** The last connection was closed because it was not needed any more. */
-  idle(): void;
-  unresponsive(connection: UpstreamConnection): void;
-  listChanged(connection: UpstreamConnection): void;
-  resourceUpdated(uri: string, connection: UpstreamConnection): void;
-  /** Something that is not a valid message. */
-  unexpected(what: string, kind: 'text' | 'message'): void;
-  ambiguous(): void;
-  answered(durationMs: number): void;
-}
 
 interface Slot {
   readonly connection: UpstreamConnection;
@@ -247,6 +233,11 @@ export class UpstreamConnections {
         return connection;
       } catch (error) {
         if (signal.aborted) throw this.#unavailable('it was stopped');
+        const signIn = signInOf(error);
+        if (signIn !== undefined && call !== undefined) {
+          this.#events.signInNeeded(connection, call, signIn);
+          throw error;
+        }
         const isOfCaller = isCallerError(this.#config, error);
         if (isOfCaller) backoffs.failed(key, error);
         else {

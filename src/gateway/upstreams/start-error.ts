@@ -1,6 +1,6 @@
 // Why an upstream could not be used, as callers and operators read it.
 
-import { AuthError, ClientError, type ClientErrorCode, type ServerEntry } from '../../client/index.ts';
+import { AuthError, ClientError, type ClientErrorCode, type ServerEntry, type SignInLink } from '../../client/index.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import { actsAsCaller } from './isolation.ts';
 
@@ -35,6 +35,11 @@ export function needsLogin(error: unknown): boolean {
   return error instanceof ClientError && error.code === 'unauthorized';
 }
 
+/** The sign-in of the caller, if that is what is missing. */
+export function signInOf(error: unknown): SignInLink | undefined {
+  return error instanceof AuthError ? error.signIn : undefined;
+}
+
 /** The same, or the authorization server does not respond as it should: then it may work later. */
 export function isAuthorizationError(error: unknown): boolean {
   return error instanceof AuthError || needsLogin(error);
@@ -47,7 +52,7 @@ export function isUnreachable(error: unknown): boolean {
 
 /** It concerns one caller: what a server that acts as its callers, or its authorization server, responds says nothing about others. */
 export function isCallerError(config: Pick<UpstreamConfig, 'auth'>, error: unknown): boolean {
-  return actsAsCaller(config) && !isUnreachable(error);
+  return signInOf(error) !== undefined || (actsAsCaller(config) && !isUnreachable(error));
 }
 
 /** What failed, for operators. Secrets in URLs are left out. */

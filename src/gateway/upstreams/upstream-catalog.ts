@@ -1,8 +1,9 @@
 // The catalog of one upstream: which lists are known, for all callers or for each, and when they are read. They are read when the
 // server is connected, when it announces a change, from time to time, and when they are not valid any more.
 
+import type { SignInLink } from '../../client/index.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
-import type { UpstreamFacts, UpstreamLists } from '../contract.ts';
+import { noLists, type UpstreamFacts, type UpstreamLists } from '../contract.ts';
 import { CallerLists, type ListedFor } from './caller-lists.ts';
 import type { CheckedLists, ListSettings } from './checked-lists.ts';
 import type { UpstreamConnection } from './connection.ts';
@@ -12,6 +13,12 @@ import { actsAsCaller, isolationKey, keepsApart } from './isolation.ts';
 import { factsOf, KnownLists } from './known-lists.ts';
 import { ListRefresh } from './list-refresh.ts';
 import { readLists } from './read-lists.ts';
+import { cannotBeUsed, isAuthorizationError, messageOf, signInOf } from './start-error.ts';
+
+/** How often the lists of a connection are read for one call that waits; stops a server that loses every session. */
+const maxChecks = 3;
+/** Of a caller that has to sign in; read again from time to time, in case it has to no longer. */
+const signInLists: UpstreamLists = { ...noLists, mustSignIn: true, cache: { ttlMs: 60_000, cacheScope: 'private' } };
 
 export interface CatalogEvents extends Pick<UpstreamListener, 'listsChanged' | 'callerListsChanged'> {
   /** All lists were read. */
@@ -40,6 +47,10 @@ export class UpstreamCatalog {
   readonly #refresh: ListRefresh;
   /** With private lists, each connection has its own. */
   readonly #refreshes = new WeakMap<UpstreamConnection, ListRefresh>();
+  /** A caller had to sign in before anything could be read. */
+  #requiresSignIn = false;
+  /** Sign-ins that have not ended, by isolation key. */
+  readonly #signIns = new Map<string, SignInLink>();
   /** The first caller finds out whether lists are private. */
   #deciding: Promise<void> | undefined;
 
@@ -145,6 +156,38 @@ export class UpstreamCatalog {
     else if (connection !== undefined) this.#refreshOf(connection).soon();
   }
 
+  /** A caller has to sign in first. Until its lists can be read, it sees a tool that helps with this. */
+  signInNeeded(key: string, caller: ConnectionCaller, signIn: SignInLink): void {
+    if (this.#signIns.get(key) !== signIn) this.#follow(key, caller, signIn);
+    // What all callers see was read without a sign-in.
+    if (this.#common.checked !== undefined) return;
+    this.#requiresSignIn = true;
+    if (!this.#isPrivate) {
+      this.#isPrivate = true;
+      this.#events.listsChanged();
+    }
+    if (this.#callers.get(key) !== undefined) return;
+    const { before, after, isChange } = this.#callers.update(key, signInLists, { headers: caller.headers });
+    if (isChange) this.#events.callerListsChanged(key, before, after);
+  }
+
+  #follow(key: string, caller: ConnectionCaller, signIn: SignInLink): void {
+    this.#signIns.set(key, signIn);
+    void signIn.finished.then((isSignedIn) => {
+      if (this.#signIns.get(key) === signIn) this.#signIns.delete(key);
+      if (isSignedIn) this.#readWith(key, caller).catch(() => {});
+    });
+  }
+
+  get hasSignIns(): boolean {
+    return this.#signIns.size > 0;
+  }
+
+  /** The sign-in that a caller has not finished. */
+  signInOf(key: string): SignInLink | undefined {
+    return this.#signIns.get(key);
+  }
+
   /** Lists that are known may be out of date: a server may have changed since it was last connected. */
   opened(connection: UpstreamConnection): void {
     connection.isReady = !this.mustBeCompared;
@@ -186,7 +229,8 @@ export class UpstreamCatalog {
 
   async #readOverAny(): Promise<void> {
     // They are read for the first caller.
-    if (actsAsCaller(this.#config) && this.#connections.anyOpen === undefined) return;
+    const needsCaller = actsAsCaller(this.#config) || this.#requiresSignIn;
+    if (needsCaller && this.#connections.anyOpen === undefined) return;
     await this.#readWith(this.#connections.listKey, undefined);
   }
 
@@ -204,11 +248,25 @@ export class UpstreamCatalog {
       release = connection.keepOpen(false);
       await this.read(await this.#connections.get(key, caller));
     } catch (error) {
+      const signIn = signInOf(error);
+      if (signIn !== undefined && caller !== undefined) return this.signInNeeded(key, caller, signIn);
       this.#events.notRead(error);
       throw error;
     } finally {
       release?.();
     }
+  }
+
+  /** Reads the lists of a connection before calls are sent over it. */
+  async check(connection: UpstreamConnection): Promise<void> {
+    const { slug } = this.#config;
+    try {
+      // Again if it was lost meanwhile: the lists may be those of the server before.
+      for (let left = maxChecks; left > 0 && !connection.isReady; left--) await this.read(connection, this.knowsEnough);
+    } catch (error) {
+      throw isAuthorizationError(error) ? error : cannotBeUsed(slug, messageOf(error), undefined, error);
+    }
+    if (!connection.isReady) throw cannotBeUsed(slug, 'the connection to it is lost repeatedly');
   }
 
   /** Reads the lists over this connection, or joins a read in progress. `onlyTools`: the other lists stay as they are. */
@@ -248,7 +306,8 @@ export class UpstreamCatalog {
   #take(connection: UpstreamConnection, lists: UpstreamLists, caller: ListedFor | undefined): void {
     const { key, client, announcesChanges } = connection;
     // Without a word about it, on a revision that has it, they may be what the headers of this caller gave it.
-    const byDefault = client.mustListen || actsAsCaller(this.#config) ? 'private' : 'public';
+    const isOfUser = actsAsCaller(this.#config) || this.#requiresSignIn;
+    const byDefault = client.mustListen || isOfUser ? 'private' : 'public';
     const scope = lists.cache?.cacheScope ?? byDefault;
     const wasPrivate = this.#isPrivate && this.#wasRead;
     this.#wasRead = true;

@@ -1,11 +1,22 @@
 // The state of one upstream: since when and why, and when one that cannot be used is tried again.
 
+import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { UpstreamStateName, UpstreamStatus } from './contract.ts';
+import { messageOf, needsLogin } from './start-error.ts';
 
 export interface StateEvents {
   changed(): void;
   /** It is time to find out whether it can be used again. */
   retry(): void;
+}
+
+export interface StartFailure {
+  /** It is not tried again for a while. */
+  readonly isOver: boolean;
+  /** It says nothing about other callers. */
+  readonly isOfCaller: boolean;
+  /** Another connection is open. */
+  readonly isInUse: boolean;
 }
 
 export class UpstreamState {
@@ -63,6 +74,24 @@ export class UpstreamState {
     const reason = `its lists could not be read: ${why}`;
     if (isRetried) this.enterAndRetry('degraded', reason);
     else this.enter('degraded', reason);
+  }
+
+  /** A connection could not be opened. */
+  startFailed(error: unknown, failure: StartFailure, auth: UpstreamConfig['auth']): void {
+    const { isOver, isOfCaller, isInUse } = failure;
+    const reason = messageOf(error);
+    if (isInUse && (!isOver || isOfCaller || needsLogin(error))) return;
+    if (isOfCaller) this.enter('idle', reason);
+    else if (isInUse) this.enterAndRetry('degraded', `a connection could not be opened: ${reason}`);
+    else if (needsLogin(error)) this.loginNeeded(reason, auth);
+    else if (isOver) this.enterAndRetry('down', reason);
+    else this.enter('starting', reason);
+  }
+
+  loginNeeded(reason: string, auth: UpstreamConfig['auth']): void {
+    // A user who has to sign in would get a page in the browser with every attempt.
+    if (auth.kind === 'oauth') this.enter('needs-login', reason);
+    else this.enterAndRetry('needs-login', reason);
   }
 
   stopRetrying(): void {

@@ -1,6 +1,6 @@
 // One configured server: its connections, its state and its catalog.
 
-import { ClientError } from '../../client/index.ts';
+import { ClientError, type SignInLink } from '../../client/index.ts';
 import type { JsonObject } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { UpstreamFacts } from '../contract.ts';
@@ -9,10 +9,10 @@ import type { ConnectSettings } from './connect-options.ts';
 import type { UpstreamConnection } from './connection.ts';
 import { UpstreamConnections } from './connections.ts';
 import type { CallerKeys, ConnectionCaller, UpstreamCall, UpstreamListener, UpstreamStatus } from './contract.ts';
-import { actsAsCaller, isolationKey, keepsApart } from './isolation.ts';
+import { isolationKey, keepsApart } from './isolation.ts';
 import { ResourceFollowers } from './resource-followers.ts';
 import { defaultRetryDownMs } from './restart-backoff.ts';
-import { cannotBeUsed, isAuthorizationError, isUnreachable, messageOf, needsLogin } from './start-error.ts';
+import { isAuthorizationError, isCallerError, isUnreachable, messageOf, needsLogin, signInOf } from './start-error.ts';
 import { UpstreamCatalog } from './upstream-catalog.ts';
 import { UpstreamRecord } from './upstream-record.ts';
 import { UpstreamState } from './upstream-state.ts';
@@ -20,8 +20,6 @@ import { UpstreamState } from './upstream-state.ts';
 export interface UpstreamSettings extends ConnectSettings, ListSettings {}
 
 const invalidParams = -32602;
-/** How often the lists of a connection are read for one call that waits; stops a server that loses every session. */
-const maxChecks = 3;
 
 export class Upstream {
   readonly config: UpstreamConfig;
@@ -50,6 +48,11 @@ export class Upstream {
       },
       opened: (connection) => this.#opened(connection),
       startFailed: (...failure) => this.#startFailed(...failure),
+      signInNeeded: ({ key }, caller, signIn) => {
+        if (this.#connections.anyOpen === undefined)
+          this.#state.enter('idle', 'its users sign in when they first use it');
+        this.#catalog.signInNeeded(key, caller, signIn);
+      },
       lost: (connection, error) => this.#lost(connection, error),
       interrupted: (connection) => {
         if (this.#catalog.mustBeCompared) connection.mustBeChecked();
@@ -154,6 +157,16 @@ export class Upstream {
     return this.#connections.startFailureOf(this.#keyOf(caller));
   }
 
+  /** Some callers have begun to sign in, and not finished. */
+  get hasSignIns(): boolean {
+    return this.#catalog.hasSignIns;
+  }
+
+  /** The sign-in that a caller has not finished. */
+  signInOf(caller: CallerKeys): SignInLink | undefined {
+    return this.#catalog.signInOf(this.#keyOf(caller));
+  }
+
   /** Why its lists could not be read the last time, for any caller. */
   get failure(): unknown {
     return this.#record.failure;
@@ -201,7 +214,7 @@ export class Upstream {
         waiting.end(call);
         connection.begin(call);
       }
-      if (!connection.isReady) await this.#check(connection);
+      if (!connection.isReady) await this.#catalog.check(connection);
       return connection;
     } catch (error) {
       connection.end(call);
@@ -209,22 +222,10 @@ export class Upstream {
     }
   }
 
-  /** Reads the lists of a connection before calls are sent over it. */
-  async #check(connection: UpstreamConnection): Promise<void> {
-    try {
-      // Again if it was lost meanwhile: the lists may be those of the server before.
-      for (let left = maxChecks; left > 0 && !connection.isReady; left--) {
-        await this.#catalog.read(connection, this.#catalog.knowsEnough);
-      }
-    } catch (error) {
-      throw isAuthorizationError(error) ? error : cannotBeUsed(this.slug, messageOf(error), undefined, error);
-    }
-    if (!connection.isReady) throw cannotBeUsed(this.slug, 'the connection to it is lost repeatedly');
-  }
-
   /** A call has failed: its lists may be out of date, or what it sends may not be valid. */
   failed(error: unknown, caller: CallerKeys): void {
-    if (isAuthorizationError(error)) this.#reportFailure('a server could not be authorized', error);
+    if (isAuthorizationError(error) && signInOf(error) === undefined)
+      this.#reportFailure('a server could not be authorized', error);
     if (this.#isRemote) this.#remoteFailed(error);
     if (!(error instanceof ClientError)) return;
     const isLost = this.#isRemote && error.code === 'connection-lost';
@@ -324,34 +325,24 @@ export class Upstream {
     this.#record.failed(error);
     this.#hasGivenUp ||= isOver && !isOfCaller && !needsLogin(error);
     this.#reportFailure('a server cannot be connected', error);
-    const [reason, isInUse] = [messageOf(error), this.#connections.anyOpen !== undefined];
-    if (isInUse && (!isOver || isOfCaller || needsLogin(error))) return;
-    if (isOfCaller) this.#state.enter('idle', reason);
-    else if (isInUse) this.#state.enterAndRetry('degraded', `a connection could not be opened: ${reason}`);
-    else if (needsLogin(error)) this.#needsLogin(reason);
-    else if (isOver) this.#state.enterAndRetry('down', reason);
-    else this.#state.enter('starting', reason);
+    const isInUse = this.#connections.anyOpen !== undefined;
+    this.#state.startFailed(error, { isOver, isOfCaller, isInUse }, this.config.auth);
   }
 
   /** A server without a process of ours does not end: what its requests show decides whether it can be used. */
   #remoteFailed(error: unknown): void {
     // With a connection for each user, others may have signed in.
-    const mustLogIn = needsLogin(error) && this.#connections.open.length <= 1 && !actsAsCaller(this.config);
+    const isOfCaller = isCallerError(this.config, error) || this.#connections.open.length > 1;
+    const mustLogIn = needsLogin(error) && !isOfCaller;
     if (!mustLogIn && !isUnreachable(error)) return;
     this.#checkAll();
-    if (mustLogIn) this.#needsLogin(messageOf(error));
+    if (mustLogIn) this.#state.loginNeeded(messageOf(error), this.config.auth);
     else this.#state.enterAndRetry('down', messageOf(error));
   }
 
   /** The server may be another one when it is back. */
   #checkAll(): void {
     for (const connection of this.#connections.open) connection.mustBeChecked();
-  }
-
-  #needsLogin(reason: string): void {
-    // A user who has to sign in would get a page in the browser with every attempt.
-    if (this.config.auth.kind === 'oauth') this.#state.enter('needs-login', reason);
-    else this.#state.enterAndRetry('needs-login', reason);
   }
 
   async #retry(): Promise<void> {

@@ -59,7 +59,7 @@ export interface HttpGateway {
   line(pattern: RegExp): Promise<string>;
 }
 
-/** Starts a gateway on a free port. */
+/** Starts a gateway, on a free port unless the arguments name one. */
 export async function startHttp(
   home: Home,
   args: readonly string[],
@@ -68,7 +68,8 @@ export async function startHttp(
 ): Promise<HttpGateway> {
   const split = args.indexOf('--');
   const [before, after] = split === -1 ? [args, []] : [args.slice(0, split), args.slice(split)];
-  const words = [...command, ...before, '--http', '--port', '0', ...after];
+  const port = before.includes('--port') ? [] : ['--port', '0'];
+  const words = [...command, ...before, '--http', ...port, ...after];
   const child = home.start(words, { env: { ...runtimeOf(home), ...env } });
   let said = '';
   const waiting = new Set<(line: string) => void>();

@@ -1,0 +1,105 @@
+// The pages of a sign-in. They show names of the configuration and of the user, and nothing that a server has sent.
+
+export interface PageButton {
+  readonly text: string;
+  /** Where the form is sent. */
+  readonly action: string;
+  /** A field for a token. */
+  readonly asksToken?: boolean;
+}
+
+export interface Page {
+  readonly title: string;
+  readonly paragraphs: readonly string[];
+  readonly button?: PageButton;
+}
+
+export const pages = {
+  unknown: {
+    title: 'This link is not valid any more',
+    paragraphs: ['It was used already, or is too old. Repeat in your client what you wanted to do, to get a new one.'],
+  },
+  failed: {
+    title: 'Not signed in',
+    paragraphs: ['The sign-in did not succeed. Repeat in your client what you wanted to do, to try again.'],
+  },
+  unavailable: {
+    title: 'Try again later',
+    paragraphs: ['The gateway could not find out who you are. Its operator finds the reason in its log.'],
+  },
+  wrongToken: (action: string): Page => ({
+    ...pages.token(action),
+    title: 'This token is not valid',
+  }),
+  token: (action: string): Page => ({
+    title: 'Who are you?',
+    paragraphs: ['Enter the token that your client uses for this gateway. It is used only to find out who you are.'],
+    button: { text: 'Continue', action, asksToken: true },
+  }),
+  otherUser: (user: string, action: string): Page => ({
+    title: 'This link is for someone else',
+    paragraphs: [
+      `You are ${user} at this gateway, and another user has requested this sign-in. If someone has sent you the link, do not go on: that person would use the server in your name.`,
+    ],
+    button: { text: 'I am another user', action },
+  }),
+  consent: (
+    user: string,
+    { slug, server }: { readonly slug: string; readonly server: string },
+    action: string,
+  ): Page => ({
+    title: `Sign in to ${slug}`,
+    paragraphs: [
+      `${user} wants to use ${new URL(server).host} through this gateway. You sign in there next.`,
+      'The gateway stores the access that you grant, and uses it only for requests of your own clients.',
+    ],
+    button: { text: 'Continue', action },
+  }),
+  done: (slug: string): Page => ({
+    title: `Signed in to ${slug}`,
+    paragraphs: ['You can close this page and go back to your client.'],
+  }),
+};
+
+export const pageHeaders: readonly string[] = [
+  'Content-Type',
+  'text/html; charset=utf-8',
+  'Content-Security-Policy',
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+  'Cache-Control',
+  'no-store',
+  'Referrer-Policy',
+  'no-referrer',
+  'X-Content-Type-Options',
+  'nosniff',
+];
+
+export function renderPage({ title, paragraphs, button }: Page): string {
+  const texts = paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join('');
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)}</title>
+<style>
+  :root { color-scheme: light dark }
+  body { font: 1rem/1.5 system-ui, sans-serif; display: grid; place-items: center; min-height: 90vh; margin: 0 }
+  main { max-width: 30rem; padding: 2rem }
+  h1 { font-size: 1.4rem; margin: 0 0 .5rem }
+  p { margin: 0 0 1rem }
+  label { display: block; margin: 0 0 1rem }
+  input { font: inherit; box-sizing: border-box; width: 100%; padding: .5rem; margin-top: .25rem }
+  button { font: inherit; padding: .5rem 1.25rem }
+</style></head>
+<body><main><h1>${escapeHtml(title)}</h1>${texts}${button === undefined ? '' : form(button)}</main></body></html>
+`;
+}
+
+function form({ text, action, asksToken = false }: PageButton): string {
+  const field = asksToken
+    ? '<label>Token <input type="password" name="token" autocomplete="off" required autofocus></label>'
+    : '';
+  return `<form method="post" action="${escapeHtml(action)}">${field}<button>${escapeHtml(text)}</button></form>`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+}

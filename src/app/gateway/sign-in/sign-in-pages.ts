@@ -1,0 +1,149 @@
+// The pages on which the users of a gateway sign in to its servers. A link names a sign-in; before anything else, the browser
+// has to prove that its user is the caller for whom the link was made. Otherwise someone could send their own link to another
+// user, who would sign in, and then use the server as that user (specification, "Security Best Practices").
+
+import type { Logger } from '../../../common/logger.ts';
+import { principalKey } from '../../../engine/ports.ts';
+import { type Authenticate, type MetadataRoute, type Principal, tokenIssuer } from '../../../security/auth/index.ts';
+import type { HttpExchange } from '../../../transports/http.ts';
+import { type BrowserSession, BrowserSessions } from './browser-sessions.ts';
+import { type Page, pageHeaders, pages, renderPage } from './pages.ts';
+import type { PendingSignIn, PendingSignIns } from './pending-sign-ins.ts';
+import { type Proof, principalOf } from './prove-user.ts';
+
+const maxFormBytes = 16 * 1024;
+
+export interface SignInPagesOptions {
+  readonly pending: PendingSignIns;
+  /** The address of the pages, without a slash at the end. */
+  readonly base: string;
+  readonly authenticate: Authenticate;
+  /** Undefined: callers have tokens of the gateway, which its pages ask for. */
+  readonly metadata: MetadataRoute | undefined;
+  /** Begins the proof who a user is, at the authorization server of the gateway. */
+  readonly prove: () => Promise<Proof>;
+  readonly logger: Logger;
+}
+
+/** The last part of the address that authorization servers send browsers back to. */
+export const callbackName = 'callback';
+
+export class SignInPages {
+  readonly #options: SignInPagesOptions;
+  readonly #sessions: BrowserSessions;
+
+  constructor(options: SignInPagesOptions) {
+    this.#options = options;
+    this.#sessions = new BrowserSessions(options.base.startsWith('https:'));
+  }
+
+  /** `name`: the rest of the path. */
+  async handle(exchange: HttpExchange, name: string): Promise<void> {
+    const session = this.#sessions.find(exchange.get('cookie'));
+    if (name === callbackName) return this.#cameBack(exchange, session);
+    const pending = this.#options.pending.find(name);
+    if (pending === undefined) return respond(exchange, 404, pages.unknown);
+    const action = `${this.#options.base}/${name}`;
+    if (exchange.method === 'POST') {
+      if (!isOwnForm(exchange)) return respond(exchange, 403, pages.failed);
+      return this.#submitted(exchange, session, pending, action);
+    }
+    const { principal } = session ?? {};
+    if (principal === undefined) return this.#identify(exchange, session, pending, action);
+    if (!isFor(pending, principal)) return respond(exchange, 403, pages.otherUser(principal.id, action));
+    respond(exchange, 200, pages.consent(principal.id, pending, action));
+  }
+
+  /** Finds out who the user is. */
+  async #identify(
+    exchange: HttpExchange,
+    session: BrowserSession | undefined,
+    pending: PendingSignIn,
+    action: string,
+  ): Promise<void> {
+    if (hasGatewayToken(pending, this.#options.metadata)) return respond(exchange, 200, pages.token(action));
+    try {
+      const { visit, principal } = await this.#options.prove();
+      principal.catch(() => {});
+      const cookie = this.#sessions.replace(session, { proof: { visit, principal, ticket: action } });
+      redirect(exchange, visit.url.href, cookie);
+    } catch (error) {
+      this.#options.logger.warn('users cannot sign in to the gateway', { error: (error as Error).message });
+      respond(exchange, 503, pages.unavailable);
+    }
+  }
+
+  async #submitted(
+    exchange: HttpExchange,
+    session: BrowserSession | undefined,
+    pending: PendingSignIn,
+    action: string,
+  ): Promise<void> {
+    const { principal } = session ?? {};
+    if (principal !== undefined && isFor(pending, principal)) return redirect(exchange, pending.visit.url.href);
+    // The button "I am another user".
+    if (principal !== undefined) return redirect(exchange, action, this.#sessions.replace(session, {}));
+    const token = (await formOf(exchange))?.get('token') ?? '';
+    const found = await principalOf({ authorization: `Bearer ${token}` }, this.#options.authenticate).catch(() => {});
+    if (found === undefined) return respond(exchange, 403, pages.wrongToken(action));
+    redirect(exchange, action, this.#sessions.replace(session, { principal: found }));
+  }
+
+  /** The browser is back from an authorization server: that of the gateway, or that of a server. */
+  async #cameBack(exchange: HttpExchange, session: BrowserSession | undefined): Promise<void> {
+    const parameters = new URLSearchParams(exchange.query);
+    const { proof, principal } = session ?? {};
+    if (proof !== undefined) {
+      if (proof.visit.receive(parameters) === 'foreign') return respond(exchange, 400, pages.unknown);
+      const found = await proof.principal.catch((error: unknown) => {
+        this.#options.logger.warn('a user could not sign in to the gateway', { error: (error as Error).message });
+      });
+      if (found === undefined) return respond(exchange, 403, pages.failed);
+      return redirect(exchange, proof.ticket, this.#sessions.replace(session, { principal: found }));
+    }
+    // The user who was asked for consent, in the same browser: nobody else can finish it, or have another account linked.
+    const own = principal === undefined ? [] : this.#options.pending.of(principalKey(principal));
+    for (const each of own) {
+      const received = each.visit.receive(parameters);
+      if (received === 'foreign') continue;
+      const isDone = received === 'accepted' && (await each.link.finished);
+      return respond(exchange, isDone ? 200 : 400, isDone ? pages.done(each.slug) : pages.failed);
+    }
+    respond(exchange, 400, pages.unknown);
+  }
+}
+
+function isFor(pending: PendingSignIn, principal: Principal): boolean {
+  return principalKey(principal) === pending.principalKey;
+}
+
+/** Whether the caller has a token of the gateway itself, and no account at an authorization server. */
+function hasGatewayToken({ principalKey: key }: PendingSignIn, metadata: MetadataRoute | undefined): boolean {
+  const [issuer = ''] = key.split('\0');
+  return metadata === undefined || issuer === '' || issuer === tokenIssuer;
+}
+
+/** Pages of other origins cannot send our forms: with a token of their own, they would decide who the user of the browser is. */
+function isOwnForm(exchange: HttpExchange): boolean {
+  const site = exchange.get('sec-fetch-site');
+  if (site !== undefined) return site === 'same-origin';
+  const origin = exchange.get('origin') ?? '';
+  return URL.canParse(origin) && new URL(origin).host === (exchange.get('host') ?? '').toLowerCase();
+}
+
+function formOf(exchange: HttpExchange): Promise<URLSearchParams | undefined> {
+  return new Promise((resolve) => {
+    exchange.readBody(maxFormBytes, (body) =>
+      resolve(typeof body === 'string' ? new URLSearchParams(body) : undefined),
+    );
+  });
+}
+
+function respond(exchange: HttpExchange, status: number, page: Page): void {
+  exchange.respond(status, pageHeaders, renderPage(page));
+}
+
+function redirect(exchange: HttpExchange, to: string, cookie?: string): void {
+  const headers = ['Location', to, 'Cache-Control', 'no-store', 'Referrer-Policy', 'no-referrer'];
+  exchange.respond(303, cookie === undefined ? headers : [...headers, 'Set-Cookie', cookie]);
+}
