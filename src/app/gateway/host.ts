@@ -81,7 +81,14 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
   let authorizers: ReturnType<typeof loadAuthorizers> | undefined;
   let current = config;
   const callerTokens = new CallerTokens(() => current.servers.some(({ auth }) => auth.kind === 'token-exchange'));
-  const signIns = new SignInAccess(userFolder(settings.dataDir), logger);
+  const signIns = new SignInAccess({
+    folder: userFolder(settings.dataDir),
+    logger,
+    changed(event, principalKey, servers) {
+      const [issuer, user] = principalKey.split('\0');
+      audit?.record({ event, details: { issuer, user, servers } });
+    },
+  });
   const gateway = createGateway(config, {
     server: { name: 'mooring-gateway', version, ...persistentState },
     logger,

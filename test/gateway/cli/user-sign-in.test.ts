@@ -25,6 +25,8 @@ let flags: readonly string[];
 const at = { company: 'alice', provider: 'alice@mail' };
 /** Of the gateway itself. */
 const ownTokens = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')] as const;
+/** Users whose access the server and its authorization server have withdrawn. */
+const withdrawn = new Set<string>();
 /** Credentials that the server behind the gateway has got. */
 const received = new Set<string>();
 
@@ -41,7 +43,7 @@ async function startMail(): Promise<HttpServer> {
       received.add(token);
       const [, id] = /^token-of-(.+)$/.exec(token) ?? [];
       const challenge = `Bearer resource_metadata="${new URL(metadataPath, served.url).href}"`;
-      return id === undefined ? { status: 401, challenge } : { id };
+      return id === undefined || withdrawn.has(id) ? { status: 401, challenge } : { id };
     },
   });
   const metadata = () => ({
@@ -64,7 +66,7 @@ beforeAll(async () => {
   provider.behaviour.token = (form) =>
     form.get('grant_type') === 'authorization_code'
       ? { body: { access_token: `token-of-${at.provider}`, token_type: 'Bearer', expires_in: 3600 } }
-      : undefined;
+      : { status: 400, body: { error: 'invalid_grant' } };
   upstream = await startMail();
   const config = writeConfig(home, { mcpServers: { mail: { url: upstream.url } } });
   flags = [
@@ -252,13 +254,41 @@ test('callers with tokens of the gateway prove with their token who they are', a
   own.child.kill();
 });
 
+test('a user whose access was withdrawn gets a new link, and nothing else changes', async () => {
+  const alice = await connectAs('alice');
+  expect(await toolNames(alice)).toEqual(['mail__who']);
+  withdrawn.add('alice@mail');
+  const answer = await alice.callTool('mail__who');
+  expect([answer.isError, textOf(answer)]).toEqual([true, expect.stringContaining('then call the tool again')]);
+  expect(await toolNames(alice)).toEqual(['mail__who']);
+  Object.assign(at, { company: 'alice', provider: 'alice2@mail' });
+  await signIn(linkIn(textOf(answer)));
+  expect(textOf(await alice.callTool('mail__who'))).toBe('alice2@mail');
+  await alice.close();
+});
+
+test('users see what they are signed in to, and sign out', async () => {
+  const alice = await connectAs('alice');
+  expect(textOf(await alice.callTool('mail__who'))).toBe('alice2@mail');
+  at.company = 'alice';
+  const browser = new Browser();
+  expect((await browser.open(`${gateway.url}/login`)).text).toContain('alice is signed in to mail.');
+  expect((await browser.submit()).text).toContain('alice is signed in to no server of this gateway.');
+  const answer = await alice.callTool('mail__who');
+  expect([answer.isError, linkIn(textOf(answer))]).toEqual([true, expect.stringContaining('/login/')]);
+  at.company = 'bob';
+  expect((await new Browser().open(`${gateway.url}/login`)).text).toContain('bob is signed in to no server');
+  await alice.close();
+});
+
 test('no server gets the credentials of a caller for the gateway, and others cannot read what is stored', () => {
   const all = [...received].join(' ');
   expect(all).not.toMatch(/eyJ/);
   for (const token of ownTokens) expect(all).not.toContain(token);
   const folder = join(home.path, '.local/share/mooring/gateway/users');
   const stored = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
-  expect(stored.filter((text) => text.includes('token-of-alice@mail'))).toHaveLength(1);
+  expect(stored.filter((text) => text.includes('token-of-ina@mail'))).toHaveLength(1);
+  expect(stored.filter((text) => text.includes('token-of-alice'))).toHaveLength(0);
 });
 
 test('the state of the server says that its users sign in themselves', async () => {

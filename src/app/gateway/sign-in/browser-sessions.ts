@@ -14,8 +14,8 @@ export interface BrowserSession {
   readonly untilMs: number;
   /** Who the user of this browser is. */
   readonly principal?: Principal;
-  /** The browser is at the authorization server of the gateway, to prove it. */
-  readonly proof?: { readonly visit: OpenVisit; readonly principal: Promise<Principal>; readonly ticket: string };
+  /** The browser is at the authorization server of the gateway, to prove it; then it goes on to the page. */
+  readonly proof?: { readonly visit: OpenVisit; readonly principal: Promise<Principal>; readonly page: string };
 }
 
 export class BrowserSessions {

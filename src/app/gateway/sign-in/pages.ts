@@ -55,6 +55,15 @@ export const pages = {
     ],
     button: { text: 'Continue', action },
   }),
+  servers: (user: string, slugs: readonly string[], action: string): Page => ({
+    title: 'Servers that you are signed in to',
+    paragraphs: [
+      slugs.length === 0
+        ? `${user} is signed in to no server of this gateway.`
+        : `${user} is signed in to ${slugs.join(', ')}. After signing out, the gateway has no access in your name any more, until you sign in again.`,
+    ],
+    ...(slugs.length === 0 ? {} : { button: { text: 'Sign out of all', action } }),
+  }),
   done: (slug: string): Page => ({
     title: `Signed in to ${slug}`,
     paragraphs: ['You can close this page and go back to your client.'],

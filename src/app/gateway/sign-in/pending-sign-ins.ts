@@ -23,6 +23,12 @@ export interface PendingSignIn extends SignInOwner {
 
 export class PendingSignIns {
   readonly #byTicket = new Map<string, PendingSignIn>();
+  readonly #signedIn: (owner: SignInOwner) => void;
+
+  /** `signedIn`: called for each that has succeeded. */
+  constructor(signedIn: (owner: SignInOwner) => void) {
+    this.#signedIn = signedIn;
+  }
 
   /** `finished`: resolves when the credentials are there, or will not be. */
   begin(
@@ -35,7 +41,10 @@ export class PendingSignIns {
     const link = { id: randomBytes(16).toString('base64url'), url: pageOf(ticket), finished };
     const pending: PendingSignIn = { ...owner, visit: new OpenVisit(visit), link };
     this.#byTicket.set(ticket, pending);
-    void finished.then(() => this.#byTicket.delete(ticket));
+    void finished.then((isSignedIn) => {
+      this.#byTicket.delete(ticket);
+      if (isSignedIn) this.#signedIn(owner);
+    });
     const [oldest] = this.#byTicket;
     if (this.#byTicket.size > maxPending && oldest !== undefined) {
       this.#byTicket.delete(oldest[0]);

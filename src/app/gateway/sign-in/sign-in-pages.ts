@@ -22,6 +22,9 @@ export interface SignInPagesOptions {
   readonly metadata: MetadataRoute | undefined;
   /** Begins the proof who a user is, at the authorization server of the gateway. */
   readonly prove: () => Promise<Proof>;
+  /** The servers that a user is signed in to. */
+  readonly serversOf: (principalKey: string) => Promise<readonly string[]>;
+  readonly signOut: (principalKey: string) => Promise<void>;
   readonly logger: Logger;
 }
 
@@ -42,15 +45,40 @@ export class SignInPages {
     const session = this.#sessions.find(exchange.get('cookie'));
     if (name === callbackName) return this.#cameBack(exchange, session);
     const pending = this.#options.pending.find(name);
-    if (pending === undefined) return respond(exchange, 404, pages.unknown);
-    const action = `${this.#options.base}/${name}`;
-    if (exchange.method === 'POST') {
-      if (!isOwnForm(exchange)) return respond(exchange, 403, pages.failed);
-      return this.#submitted(exchange, session, pending, action);
-    }
+    if (pending === undefined && name !== '') return respond(exchange, 404, pages.unknown);
+    if (exchange.method === 'POST' && !isOwnForm(exchange)) return respond(exchange, 403, pages.failed);
+    const action = name === '' ? this.#options.base : `${this.#options.base}/${name}`;
     const { principal } = session ?? {};
-    if (principal === undefined) return this.#identify(exchange, session, pending, action);
-    if (!isFor(pending, principal)) return respond(exchange, 403, pages.otherUser(principal.id, action));
+    if (principal === undefined) {
+      const identify = exchange.method === 'POST' ? this.#tokenSent : this.#identify;
+      return identify.call(this, exchange, session, pending, action);
+    }
+    return pending === undefined
+      ? this.#servers(exchange, principal, action)
+      : this.#consent(exchange, session, principal, pending, action);
+  }
+
+  /** What the user is signed in to, and the way out of it. */
+  async #servers(exchange: HttpExchange, principal: Principal, action: string): Promise<void> {
+    const key = principalKey(principal);
+    if (exchange.method === 'POST') await this.#options.signOut(key);
+    respond(exchange, 200, pages.servers(principal.id, await this.#options.serversOf(key), action));
+  }
+
+  #consent(
+    exchange: HttpExchange,
+    session: BrowserSession | undefined,
+    principal: Principal,
+    pending: PendingSignIn,
+    action: string,
+  ): void {
+    const isOwn = principalKey(principal) === pending.principalKey;
+    if (exchange.method === 'POST') {
+      if (isOwn) return redirect(exchange, pending.visit.url.href);
+      // The button "I am another user".
+      return redirect(exchange, action, this.#sessions.replace(session, {}));
+    }
+    if (!isOwn) return respond(exchange, 403, pages.otherUser(principal.id, action));
     respond(exchange, 200, pages.consent(principal.id, pending, action));
   }
 
@@ -58,14 +86,14 @@ export class SignInPages {
   async #identify(
     exchange: HttpExchange,
     session: BrowserSession | undefined,
-    pending: PendingSignIn,
+    pending: PendingSignIn | undefined,
     action: string,
   ): Promise<void> {
     if (hasGatewayToken(pending, this.#options.metadata)) return respond(exchange, 200, pages.token(action));
     try {
       const { visit, principal } = await this.#options.prove();
       principal.catch(() => {});
-      const cookie = this.#sessions.replace(session, { proof: { visit, principal, ticket: action } });
+      const cookie = this.#sessions.replace(session, { proof: { visit, principal, page: action } });
       redirect(exchange, visit.url.href, cookie);
     } catch (error) {
       this.#options.logger.warn('users cannot sign in to the gateway', { error: (error as Error).message });
@@ -73,16 +101,12 @@ export class SignInPages {
     }
   }
 
-  async #submitted(
+  async #tokenSent(
     exchange: HttpExchange,
     session: BrowserSession | undefined,
-    pending: PendingSignIn,
+    _pending: PendingSignIn | undefined,
     action: string,
   ): Promise<void> {
-    const { principal } = session ?? {};
-    if (principal !== undefined && isFor(pending, principal)) return redirect(exchange, pending.visit.url.href);
-    // The button "I am another user".
-    if (principal !== undefined) return redirect(exchange, action, this.#sessions.replace(session, {}));
     const token = (await formOf(exchange))?.get('token') ?? '';
     const found = await principalOf({ authorization: `Bearer ${token}` }, this.#options.authenticate).catch(() => {});
     if (found === undefined) return respond(exchange, 403, pages.wrongToken(action));
@@ -99,7 +123,7 @@ export class SignInPages {
         this.#options.logger.warn('a user could not sign in to the gateway', { error: (error as Error).message });
       });
       if (found === undefined) return respond(exchange, 403, pages.failed);
-      return redirect(exchange, proof.ticket, this.#sessions.replace(session, { principal: found }));
+      return redirect(exchange, proof.page, this.#sessions.replace(session, { principal: found }));
     }
     // The user who was asked for consent, in the same browser: nobody else can finish it, or have another account linked.
     const own = principal === undefined ? [] : this.#options.pending.of(principalKey(principal));
@@ -113,14 +137,11 @@ export class SignInPages {
   }
 }
 
-function isFor(pending: PendingSignIn, principal: Principal): boolean {
-  return principalKey(principal) === pending.principalKey;
-}
-
 /** Whether the caller has a token of the gateway itself, and no account at an authorization server. */
-function hasGatewayToken({ principalKey: key }: PendingSignIn, metadata: MetadataRoute | undefined): boolean {
-  const [issuer = ''] = key.split('\0');
-  return metadata === undefined || issuer === '' || issuer === tokenIssuer;
+function hasGatewayToken(pending: PendingSignIn | undefined, metadata: MetadataRoute | undefined): boolean {
+  if (metadata === undefined || pending === undefined) return metadata === undefined;
+  const [issuer = ''] = pending.principalKey.split('\0');
+  return issuer === '' || issuer === tokenIssuer;
 }
 
 /** Pages of other origins cannot send our forms: with a token of their own, they would decide who the user of the browser is. */

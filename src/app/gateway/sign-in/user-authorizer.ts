@@ -7,6 +7,7 @@ import {
   type AuthorizerOptions,
   type ChallengeOutcome,
   createAuthorizer,
+  type Redirector,
   type SignInLink,
 } from '../../../client/index.ts';
 import { unlessAborted } from '../../../common/wait.ts';
@@ -52,30 +53,33 @@ class Attempt {
   }
 }
 
-export function createUserAuthorizer(options: UserAuthorizerOptions): Authorizer {
+/** The credentials of a caller, which can be forgotten. */
+export interface UserAuthorizer extends Authorizer {
+  /** What is in memory; its user has signed out. */
+  forget(): void;
+}
+
+export function createUserAuthorizer(options: UserAuthorizerOptions): UserAuthorizer {
   const { owner, pending, redirectUri, pageOf, ...rest } = options;
   let attempt: Attempt | undefined;
   let over: Promise<void> | undefined;
-  const inner = createAuthorizer({
-    ...rest,
-    server: owner.server,
-    signInTimeoutMs,
-    redirector: {
-      prepare: async () => ({
-        redirectUri,
-        visit(visit) {
-          let response: Promise<URLSearchParams> | undefined;
-          attempt?.show((finished) => {
-            const begun = pending.begin(owner, visit, pageOf, finished);
-            response = begun.visit.response;
-            return begun.link;
-          });
-          return response ?? Promise.reject(new Error('Nothing waits for this sign-in'));
-        },
-        close: async () => {},
-      }),
-    },
-  });
+  const redirector: Redirector = {
+    prepare: async () => ({
+      redirectUri,
+      visit(visit) {
+        let response: Promise<URLSearchParams> | undefined;
+        attempt?.show((finished) => {
+          const begun = pending.begin(owner, visit, pageOf, finished);
+          response = begun.visit.response;
+          return begun.link;
+        });
+        return response ?? Promise.reject(new Error('Nothing waits for this sign-in'));
+      },
+      close: async () => {},
+    }),
+  };
+  const create = (): Authorizer => createAuthorizer({ ...rest, server: owner.server, signInTimeoutMs, redirector });
+  let inner = create();
   const deal = (work: () => Promise<ChallengeOutcome>): Promise<ChallengeOutcome> => {
     const own = new Attempt();
     attempt = own;
@@ -92,6 +96,9 @@ export function createUserAuthorizer(options: UserAuthorizerOptions): Authorizer
   };
   return {
     holdsTime: true,
+    forget() {
+      inner = create();
+    },
     headers: (url, request) => inner.headers(url, request),
     observe: (url, response) => inner.observe?.(url, response),
     async challenge(url, response, { signal, ...context } = {}) {

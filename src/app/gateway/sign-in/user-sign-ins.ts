@@ -1,6 +1,6 @@
 // Callers of a gateway sign in to its servers themselves: the credentials of each, and the pages where this happens.
 
-import { type Authorizer, createMemoryStore } from '../../../client/index.ts';
+import { type Authorizer, createMemoryStore, type PreRegisteredClient } from '../../../client/index.ts';
 import type { Logger } from '../../../common/logger.ts';
 import type { UpstreamAuth, UpstreamConfig } from '../../../gateway/config/gateway-config.ts';
 import type { Authenticate, MetadataRoute } from '../../../security/auth/index.ts';
@@ -9,33 +9,49 @@ import { clientOf, requestOf } from '../auth-request.ts';
 import { PendingSignIns } from './pending-sign-ins.ts';
 import { proveUser } from './prove-user.ts';
 import { callbackName, SignInPages } from './sign-in-pages.ts';
-import { createUserAuthorizer } from './user-authorizer.ts';
+import { addServer, serversOf, signOutOfAll } from './signed-in-servers.ts';
+import { createUserAuthorizer, type UserAuthorizer } from './user-authorizer.ts';
 import { registrationsOnly, UserStores } from './user-stores.ts';
 
 /** Callers whose authorizers are kept for their next connection; the least recently used are created again from what is stored. */
 const maxCallers = 10_000;
 
-export interface UserSignInsOptions {
-  /** The address of the endpoint, as browsers reach it. */
-  readonly address: string;
+export interface SignInSettings {
   /** Where the credentials of users are stored. */
   readonly folder: string;
+  readonly logger: Logger;
+  /** A user has signed in to these servers, or out of them. */
+  readonly changed: (event: 'sign-in' | 'sign-out', principalKey: string, servers: readonly string[]) => void;
+}
+
+export interface UserSignInsOptions extends SignInSettings {
+  /** The address of the endpoint, as browsers reach it. */
+  readonly address: string;
   readonly authenticate: Authenticate;
   /** The metadata of the gateway as a protected resource; undefined without an authorization server. */
   readonly metadata: MetadataRoute | undefined;
-  readonly logger: Logger;
 }
 
 export class UserSignIns {
-  readonly #pending = new PendingSignIns();
+  readonly #pending: PendingSignIns;
   readonly #stores: UserStores;
   readonly #pages: SignInPages;
   readonly #base: string;
-  readonly #authorizers = new Map<string, Authorizer>();
+  readonly #changed: SignInSettings['changed'];
+  readonly #authorizers = new Map<string, UserAuthorizer>();
+  /** How the gateway is registered with the authorization servers of servers, by URL. */
+  readonly #registered = new Map<string, Registered>();
 
-  constructor({ address, folder, authenticate, metadata, logger }: UserSignInsOptions) {
+  constructor({ address, folder, authenticate, metadata, logger, changed }: UserSignInsOptions) {
     this.#base = `${address}/login`;
+    this.#changed = changed;
     this.#stores = new UserStores(folder, address);
+    this.#pending = new PendingSignIns(({ principalKey, server, slug }) => {
+      changed('sign-in', principalKey, [slug]);
+      addServer(this.#stores.of(principalKey), server, slug).catch((error: unknown) =>
+        logger.warn('a sign-in is not listed for its user', { error: (error as Error).message }),
+      );
+    });
     const redirectUri = `${this.#base}/${callbackName}`;
     this.#pages = new SignInPages({
       ...{ pending: this.#pending, base: this.#base, authenticate, metadata, logger },
@@ -44,7 +60,16 @@ export class UserSignIns {
         const store = registrationsOnly(this.#stores.registrations, createMemoryStore());
         return proveUser({ address, redirectUri, authenticate, metadata, store });
       },
+      serversOf: (principalKey) => serversOf(this.#stores.of(principalKey)),
+      signOut: (principalKey) => this.#signOut(principalKey),
     });
+  }
+
+  async #signOut(principalKey: string): Promise<void> {
+    const store = this.#stores.of(principalKey);
+    const servers = await signOutOfAll(store, (server) => this.#registered.get(server) ?? {});
+    for (const [key, authorizer] of this.#authorizers) if (key.endsWith(` ${principalKey}`)) authorizer.forget();
+    this.#changed('sign-out', principalKey, servers);
   }
 
   /** The credentials of a caller for a server. */
@@ -54,18 +79,20 @@ export class UserSignIns {
   ): Authorizer {
     const key = `${digest} ${principalKey}`;
     const known = this.#authorizers.get(key);
-    const client = auth.clientId === undefined ? {} : { client: clientOf({ ...auth, clientId: auth.clientId }) };
+    const registered = auth.clientId === undefined ? {} : { client: clientOf({ ...auth, clientId: auth.clientId }) };
+    const server = entry.url as string;
+    this.#registered.set(server, registered);
     const authorizer =
       known ??
       createUserAuthorizer({
-        owner: { principalKey, slug, server: entry.url as string },
+        owner: { principalKey, slug, server },
         pending: this.#pending,
         redirectUri: `${this.#base}/${callbackName}`,
         pageOf: (ticket) => `${this.#base}/${ticket}`,
         store: this.#stores.of(principalKey),
         clientName: 'Mooring gateway',
         ...requestOf(auth),
-        ...client,
+        ...registered,
       });
     this.#authorizers.delete(key);
     this.#authorizers.set(key, authorizer);
@@ -81,4 +108,5 @@ export class UserSignIns {
   }
 }
 
+type Registered = { readonly client?: PreRegisteredClient };
 type OAuth = UpstreamAuth & { readonly kind: 'oauth' };
