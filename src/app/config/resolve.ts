@@ -333,6 +333,8 @@ function authOf(values: SettingValues): AuthSettings | undefined {
           issuer,
           audience: get('auth.oauth.audience'),
           jwksUrl: get('auth.oauth.jwksUrl'),
+          clientId: get('auth.oauth.clientId'),
+          clientSecret: get('auth.oauth.clientSecret'),
           scopes: get('auth.oauth.scopes'),
         };
   return { tokens, tokenFile, oauth };

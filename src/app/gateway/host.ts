@@ -1,6 +1,7 @@
 // A gateway as part of this program: its servers, credentials, pins and stored lists, its control socket, and changes of
 // its files while it runs.
 
+import type { PreRegisteredClient } from '../../client/index.ts';
 import type { Logger } from '../../common/logger.ts';
 import { version } from '../../common/version.ts';
 import type { Server } from '../../engine/server.ts';
@@ -84,6 +85,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
   const signIns = new SignInAccess({
     folder: userFolder(settings.dataDir),
     logger,
+    client: clientOfGateway(settings),
     changed(event, principalKey, servers) {
       const [issuer, user] = principalKey.split('\0');
       audit?.record({ event, details: { issuer, user, servers } });
@@ -176,6 +178,13 @@ async function loadAuthorizers(settings: Settings, callerTokens: CallerTokens, s
     signIns,
     tokenOf: (principalKey) => callerTokens.of(principalKey),
   });
+}
+
+/** The gateway at its own authorization server, if it is registered there. */
+function clientOfGateway({ auth }: Settings): PreRegisteredClient | undefined {
+  const { issuer, clientId, clientSecret } = auth?.oauth ?? {};
+  if (issuer === undefined || clientId === undefined) return undefined;
+  return { issuer, clientId, ...(clientSecret === undefined ? {} : { clientSecret }) };
 }
 
 /** A user can sign in where the gateway runs on their own machine, for them only. */

@@ -165,5 +165,8 @@ export interface OAuthSettings {
   /** The required audience of tokens. Default: the public URL. */
   readonly audience?: string;
   readonly jwksUrl?: string;
+  /** A gateway as its client, where users sign in on pages of the gateway. Default: the gateway registers itself. */
+  readonly clientId?: string;
+  readonly clientSecret?: string;
   readonly scopes?: readonly string[];
 }

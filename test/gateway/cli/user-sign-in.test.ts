@@ -81,6 +81,7 @@ beforeAll(async () => {
     '--port',
     `${port}`,
   ];
+  flags = [...flags, '--auth-client-id', 'the-gateway'];
   gateway = await startGateway();
 });
 afterAll(() => Promise.all([keys?.close(), company?.close(), provider?.close(), upstream?.close()]));
@@ -163,8 +164,9 @@ test('what a user has granted is there after a restart of the gateway, for this 
   expect(textOf(await alice.callTool('mail__who'))).toBe('alice@mail');
   expect(await toolNames(bob)).toEqual(['mail__sign_in']);
   await Promise.all([alice.close(), bob.close()]);
-  // All users share the registration of the gateway at the authorization server.
-  expect(provider.to('/register')).toHaveLength(1);
+  // All users share the registration of the gateway at the authorization server of the server; at its own one, it has a client.
+  expect([provider.to('/register').length, company.to('/register').length]).toEqual([1, 0]);
+  expect(company.to('/authorize')[0]?.query.get('client_id')).toBe('the-gateway');
 });
 
 test.each(['2026-07-28', '2025-11-25'] as const)(

@@ -1,6 +1,6 @@
 // The pages of a sign-in. They show names of the configuration and of the user, and nothing that a server has sent.
 
-export interface PageButton {
+export interface SignInButton {
   readonly text: string;
   /** Where the form is sent. */
   readonly action: string;
@@ -8,10 +8,10 @@ export interface PageButton {
   readonly asksToken?: boolean;
 }
 
-export interface Page {
+export interface SignInPage {
   readonly title: string;
   readonly paragraphs: readonly string[];
-  readonly button?: PageButton;
+  readonly button?: SignInButton;
 }
 
 export const pages = {
@@ -27,16 +27,16 @@ export const pages = {
     title: 'Try again later',
     paragraphs: ['The gateway could not find out who you are. Its operator finds the reason in its log.'],
   },
-  wrongToken: (action: string): Page => ({
+  wrongToken: (action: string): SignInPage => ({
     ...pages.token(action),
     title: 'This token is not valid',
   }),
-  token: (action: string): Page => ({
+  token: (action: string): SignInPage => ({
     title: 'Who are you?',
     paragraphs: ['Enter the token that your client uses for this gateway. It is used only to find out who you are.'],
     button: { text: 'Continue', action, asksToken: true },
   }),
-  otherUser: (user: string, action: string): Page => ({
+  otherUser: (user: string, action: string): SignInPage => ({
     title: 'This link is for someone else',
     paragraphs: [
       `You are ${user} at this gateway, and another user has requested this sign-in. If someone has sent you the link, do not go on: that person would use the server in your name.`,
@@ -47,7 +47,7 @@ export const pages = {
     user: string,
     { slug, server }: { readonly slug: string; readonly server: string },
     action: string,
-  ): Page => ({
+  ): SignInPage => ({
     title: `Sign in to ${slug}`,
     paragraphs: [
       `${user} wants to use ${new URL(server).host} through this gateway. You sign in there next.`,
@@ -55,7 +55,7 @@ export const pages = {
     ],
     button: { text: 'Continue', action },
   }),
-  servers: (user: string, slugs: readonly string[], action: string): Page => ({
+  servers: (user: string, slugs: readonly string[], action: string): SignInPage => ({
     title: 'Servers that you are signed in to',
     paragraphs: [
       slugs.length === 0
@@ -64,7 +64,7 @@ export const pages = {
     ],
     ...(slugs.length === 0 ? {} : { button: { text: 'Sign out of all', action } }),
   }),
-  done: (slug: string): Page => ({
+  done: (slug: string): SignInPage => ({
     title: `Signed in to ${slug}`,
     paragraphs: ['You can close this page and go back to your client.'],
   }),
@@ -83,7 +83,7 @@ export const pageHeaders: readonly string[] = [
   'nosniff',
 ];
 
-export function renderPage({ title, paragraphs, button }: Page): string {
+export function renderPage({ title, paragraphs, button }: SignInPage): string {
   const texts = paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join('');
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -102,7 +102,7 @@ export function renderPage({ title, paragraphs, button }: Page): string {
 `;
 }
 
-function form({ text, action, asksToken = false }: PageButton): string {
+function form({ text, action, asksToken = false }: SignInButton): string {
   const field = asksToken
     ? '<label>Token <input type="password" name="token" autocomplete="off" required autofocus></label>'
     : '';

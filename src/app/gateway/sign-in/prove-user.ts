@@ -1,7 +1,12 @@
 // Who the user of a browser is, at the gateway itself: the user signs in at the authorization server of the gateway, as a client
 // would, and the gateway checks the token that this yields as it checks those of clients.
 
-import { type CredentialStore, createAuthorizer, fetchThroughProxy } from '../../../client/index.ts';
+import {
+  type CredentialStore,
+  createAuthorizer,
+  fetchThroughProxy,
+  type PreRegisteredClient,
+} from '../../../client/index.ts';
 import type { Authenticate, MetadataRoute, Principal } from '../../../security/auth/index.ts';
 import { OpenVisit } from './open-visit.ts';
 
@@ -17,6 +22,7 @@ export interface ProofOptions {
   readonly metadata: MetadataRoute;
   /** Where the registration of the gateway at its authorization server is stored. */
   readonly store: CredentialStore;
+  readonly client: PreRegisteredClient | undefined;
 }
 
 /** A user on the way. */
@@ -28,12 +34,13 @@ export interface Proof {
 
 /** Resolves when the browser can be sent to the authorization server. */
 export function proveUser(options: ProofOptions): Promise<Proof> {
-  const { address, redirectUri, authenticate, metadata, store } = options;
+  const { address, redirectUri, authenticate, metadata, store, client } = options;
   return new Promise((resolve, reject) => {
     let principal: Promise<Principal>;
     const authorizer = createAuthorizer({
       server: address,
       store,
+      ...(client === undefined ? {} : { client }),
       signInTimeoutMs,
       // The operator has named the authorization server.
       allowPrivateNetwork: true,

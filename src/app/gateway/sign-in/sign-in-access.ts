@@ -1,14 +1,15 @@
 // The sign-in of callers, loaded with the first one that needs it: most gateways have servers that need none.
 
+import type { Authenticate, MetadataRoute } from '../../../security/auth/index.ts';
 import type { HttpExchange } from '../../../transports/http.ts';
-import type { Authentication } from '../../auth/authentication.ts';
 import type { SignInSettings, UserSignIns } from './user-sign-ins.ts';
 
 /** How callers reach the gateway. */
 export interface SignInPlace {
   /** The address of the endpoint. */
   readonly address: string;
-  readonly authentication: Pick<Authentication, 'authenticate' | 'routes'>;
+  /** `routes`: the metadata of the gateway as a protected resource. */
+  readonly authentication: { readonly authenticate: Authenticate; readonly routes: readonly MetadataRoute[] };
 }
 
 export class SignInAccess {

@@ -7,7 +7,7 @@ import { principalKey } from '../../../engine/ports.ts';
 import { type Authenticate, type MetadataRoute, type Principal, tokenIssuer } from '../../../security/auth/index.ts';
 import type { HttpExchange } from '../../../transports/http.ts';
 import { type BrowserSession, BrowserSessions } from './browser-sessions.ts';
-import { type Page, pageHeaders, pages, renderPage } from './pages.ts';
+import { pageHeaders, pages, renderPage, type SignInPage } from './pages.ts';
 import type { PendingSignIn, PendingSignIns } from './pending-sign-ins.ts';
 import { type Proof, principalOf } from './prove-user.ts';
 
@@ -160,7 +160,7 @@ function formOf(exchange: HttpExchange): Promise<URLSearchParams | undefined> {
   });
 }
 
-function respond(exchange: HttpExchange, status: number, page: Page): void {
+function respond(exchange: HttpExchange, status: number, page: SignInPage): void {
   exchange.respond(status, pageHeaders, renderPage(page));
 }
 

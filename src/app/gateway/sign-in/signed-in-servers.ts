@@ -3,12 +3,12 @@
 import { type CredentialStore, type SignOutOptions, signOut } from '../../../client/index.ts';
 
 /** By the URL of the server. */
-type Servers = Readonly<Record<string, { readonly slug: string; readonly at: string }>>;
+type SignedInServers = Readonly<Record<string, { readonly slug: string; readonly at: string }>>;
 
 const key = 'servers that the user is signed in to';
 
-async function read(store: CredentialStore): Promise<Servers> {
-  return ((await store.get(key)) ?? {}) as Servers;
+async function read(store: CredentialStore): Promise<SignedInServers> {
+  return ((await store.get(key)) ?? {}) as SignedInServers;
 }
 
 export function addServer(store: CredentialStore, server: string, slug: string): Promise<void> {

@@ -20,6 +20,8 @@ export interface SignInSettings {
   /** Where the credentials of users are stored. */
   readonly folder: string;
   readonly logger: Logger;
+  /** The gateway as a client of its own authorization server. Default: it registers itself. */
+  readonly client?: PreRegisteredClient | undefined;
   /** A user has signed in to these servers, or out of them. */
   readonly changed: (event: 'sign-in' | 'sign-out', principalKey: string, servers: readonly string[]) => void;
 }
@@ -42,7 +44,7 @@ export class UserSignIns {
   /** How the gateway is registered with the authorization servers of servers, by URL. */
   readonly #registered = new Map<string, Registered>();
 
-  constructor({ address, folder, authenticate, metadata, logger, changed }: UserSignInsOptions) {
+  constructor({ address, folder, authenticate, metadata, logger, client, changed }: UserSignInsOptions) {
     this.#base = `${address}/login`;
     this.#changed = changed;
     this.#stores = new UserStores(folder, address);
@@ -58,7 +60,7 @@ export class UserSignIns {
       prove: () => {
         if (metadata === undefined) return Promise.reject(new Error('There is no authorization server'));
         const store = registrationsOnly(this.#stores.registrations, createMemoryStore());
-        return proveUser({ address, redirectUri, authenticate, metadata, store });
+        return proveUser({ address, redirectUri, authenticate, metadata, store, client });
       },
       serversOf: (principalKey) => serversOf(this.#stores.of(principalKey)),
       signOut: (principalKey) => this.#signOut(principalKey),

@@ -1,9 +1,9 @@
 // Where the credentials that users grant the gateway are stored: a file for each user, and one for the registrations of the
 // gateway itself, which all users share.
 
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type CredentialStore, createFileStore } from '../../../client/index.ts';
-import { sha256 } from '../../../gateway/sha256.ts';
 
 export class UserStores {
   readonly #folder: string;
@@ -42,4 +42,8 @@ function withRegistrations(own: CredentialStore, registrations: CredentialStore)
 /** For a sign-in whose tokens are used once: only the registration is kept. */
 export function registrationsOnly(registrations: CredentialStore, memory: CredentialStore): CredentialStore {
   return withRegistrations(memory, registrations);
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
