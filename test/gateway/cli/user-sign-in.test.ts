@@ -76,12 +76,13 @@ beforeAll(async () => {
     company.issuer,
     '--auth-jwks',
     `${keys.issuer}/keys`,
+    '--auth-client-id',
+    'the-gateway',
     '--public-url',
     address,
     '--port',
     `${port}`,
   ];
-  flags = [...flags, '--auth-client-id', 'the-gateway'];
   gateway = await startGateway();
 });
 afterAll(() => Promise.all([keys?.close(), company?.close(), provider?.close(), upstream?.close()]));

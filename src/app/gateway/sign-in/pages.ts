@@ -14,6 +14,13 @@ export interface SignInPage {
   readonly button?: SignInButton;
 }
 
+/** A server, and the visit to its authorization server. */
+export interface ConsentAbout {
+  readonly slug: string;
+  readonly server: string;
+  readonly visit: { readonly url: URL };
+}
+
 export const pages = {
   unknown: {
     title: 'This link is not valid any more',
@@ -43,15 +50,11 @@ export const pages = {
     ],
     button: { text: 'I am another user', action },
   }),
-  consent: (
-    user: string,
-    { slug, server }: { readonly slug: string; readonly server: string },
-    action: string,
-  ): SignInPage => ({
+  consent: (user: string, { slug, server, visit }: ConsentAbout, action: string): SignInPage => ({
     title: `Sign in to ${slug}`,
     paragraphs: [
-      `${user} wants to use ${new URL(server).host} through this gateway. You sign in there next.`,
-      'The gateway stores the access that you grant, and uses it only for requests of your own clients.',
+      `You are ${user} at this gateway, and your client wants to use ${new URL(server).host}. Next, you sign in at ${visit.url.host}.`,
+      'The gateway stores the access that you grant there, and uses it only for requests of your own clients.',
     ],
     button: { text: 'Continue', action },
   }),
