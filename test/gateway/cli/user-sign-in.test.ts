@@ -3,6 +3,10 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client as NewClient, StreamableHTTPClientTransport as NewHttp } from '@modelcontextprotocol/client';
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Client, type ConnectOptions, connect } from '../../../src/client/index.ts';
 import { createServer, type HttpServer, serveHttp } from '../../../src/index.ts';
@@ -200,6 +204,39 @@ test.each(['2026-07-28', '2025-11-25'] as const)(
     await client.close();
   },
 );
+
+test('the official clients sign in their users: the new line with the link it is asked to open, the old one after an error', async () => {
+  const headers = async (sub: string) => ({
+    requestInit: { headers: { authorization: `Bearer ${await tokenOf(sub, gateway.url)}` } },
+  });
+  const info = [{ name: 'official', version: '1' }, { capabilities: { elicitation: { url: {} } } }] as const;
+  Object.assign(at, { company: 'nina', provider: 'nina@mail' });
+  const next = new NewClient(info[0], { ...info[1], versionNegotiation: { mode: 'auto' } });
+  let isOpened = Promise.resolve();
+  next.setRequestHandler('elicitation/create', ({ params }) => {
+    isOpened = signIn((params as { url: string }).url);
+    return { action: 'accept' };
+  });
+  await next.connect(new NewHttp(new URL(gateway.url), await headers('nina')));
+  const { tools } = await next.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(['mail__sign_in']);
+  const result = await next.callTool({ name: 'mail__sign_in', arguments: {} });
+  expect(textOf(result as { content: unknown[] })).toContain('You are signed in to mail');
+  await isOpened;
+  await next.close();
+
+  Object.assign(at, { company: 'otto', provider: 'otto@mail' });
+  const old = new OldClient(...info);
+  await old.connect(new OldHttp(new URL(gateway.url), await headers('otto')) as Parameters<OldClient['connect']>[0]);
+  const error = await old.callTool({ name: 'mail__sign_in', arguments: {} }).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(UrlElicitationRequiredError);
+  await signIn((error as UrlElicitationRequiredError).elicitations[0]?.url as string);
+  await vi.waitFor(async () => expect((await old.listTools()).tools.map(({ name }) => name)).toEqual(['mail__who']));
+  expect(textOf((await old.callTool({ name: 'mail__who', arguments: {} })) as { content: unknown[] })).toBe(
+    'otto@mail',
+  );
+  await old.close();
+});
 
 test('nobody can finish the sign-in of another user, or get their own finished by another one', async () => {
   const mallory = await connectAs('mallory');
