@@ -1,7 +1,12 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { LineReader, type LineRejection } from './line-reader.ts';
 import type { RejectedLineId } from './rejected-line-id.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 type Event = { line: string } | { rejected: LineRejection; found: RejectedLineId } | 'end';
 
@@ -225,6 +230,28 @@ test('lines pushed from inside a listener keep their order', () => {
   });
   reader.push(Buffer.from('1\n2\n3\n'));
   expect(seen).toEqual(['1', '2', '3', '4']);
+});
+
+test('lines that were passed on are not kept while the reader is paused', async () => {
+  const parsed: WeakRef<object>[] = [];
+  const reader = new LineReader({
+    parse: () => {
+      const value = {};
+      parsed.push(new WeakRef(value));
+      return value;
+    },
+    onLine: () => reader.pause(),
+    onRejected: () => {},
+  });
+  for (const chunk of ['1\n', '2\n', '3\n4\n']) {
+    reader.push(Buffer.from(chunk));
+    reader.resume();
+  }
+  // A WeakRef keeps its target until the end of the turn.
+  await new Promise((resolve) => setImmediate(resolve));
+  collectGarbage();
+  expect(parsed).toHaveLength(4);
+  expect(parsed.filter((each) => each.deref() !== undefined)).toEqual([]);
 });
 
 test('all lines of a chunk are parsed before the first one is passed on, each once', () => {

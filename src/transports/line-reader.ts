@@ -197,7 +197,7 @@ export class LineReader<P = unknown> {
     while (this.#next < lines.length) {
       const at = this.#next++;
       this.#listener.onLine(lines[at] as string, this.#parsed[at]);
-      if (this.#paused) return;
+      if (this.#paused && this.#next < lines.length) return;
     }
     this.#forgetLines();
   }
