@@ -25,8 +25,8 @@ export interface AuthorizerSettings {
   readonly tokenOf?: (principalKey: string) => string | undefined;
 }
 
-/** Callers whose credentials for a server are kept for their next connection; the least recently used are forgotten. */
-const maxCallers = 10_000;
+/** Callers of servers, and their tokens, whose credentials are kept for the next request; the least recently used are forgotten. */
+const maxKept = 10_000;
 
 /** Returns the function that finds the authorizer of a server; undefined where it needs none. */
 export function upstreamAuthorizers({
@@ -40,13 +40,12 @@ export function upstreamAuthorizers({
 ) => Authorizer | undefined | Promise<Authorizer | undefined> {
   const known = new Map<string, Authorizer>();
   const ofCallers = new Map<string, Authorizer>();
+  const ofTokens = new Map<string, Authorizer>();
   const exchanging = (server: string, auth: TokenExchange, digest: string, principalKey: string): Authorizer => {
     const key = `${digest} ${principalKey}`;
-    const authorizer = ofCallers.get(key) ?? ofLatestToken(() => tokenOf(principalKey), createExchange(server, auth));
-    ofCallers.delete(key);
-    ofCallers.set(key, authorizer);
-    if (ofCallers.size > maxCallers) ofCallers.delete(ofCallers.keys().next().value as string);
-    return authorizer;
+    const ofToken = (token: string | undefined): Authorizer =>
+      kept(ofTokens, `${key} ${token ?? ''}`, () => withPauses(exchangeOf(server, auth, token)));
+    return kept(ofCallers, key, () => ofLatestToken(() => tokenOf(principalKey), ofToken));
   };
   return (config, principalKey = '') => {
     const { auth, entry, digest } = config;
@@ -67,6 +66,14 @@ export function upstreamAuthorizers({
     }
     return authorizer;
   };
+}
+
+function kept(all: Map<string, Authorizer>, key: string, create: () => Authorizer): Authorizer {
+  const authorizer = all.get(key) ?? create();
+  all.delete(key);
+  all.set(key, authorizer);
+  if (all.size > maxKept) all.delete(all.keys().next().value as string);
+  return authorizer;
 }
 
 /** Explains why no user can sign in: a login would not help. */
@@ -94,13 +101,13 @@ type TokenExchange = UpstreamAuth & { readonly kind: 'token-exchange' };
 /** The credentials of one caller: what was issued for the token that it has sent last, which may allow less than another one. */
 function ofLatestToken(
   callerToken: () => string | undefined,
-  create: (token: string | undefined) => Authorizer,
+  ofToken: (token: string | undefined) => Authorizer,
 ): Authorizer {
   let latest: { readonly token: string | undefined; readonly authorizer: Authorizer } | undefined;
   const current = (): Authorizer => {
     // Without a valid one, what was issued before is used until it expires.
     const token = callerToken() ?? latest?.token;
-    if (latest === undefined || latest.token !== token) latest = { token, authorizer: create(token) };
+    if (latest === undefined || latest.token !== token) latest = { token, authorizer: ofToken(token) };
     return latest.authorizer;
   };
   return {
@@ -111,11 +118,7 @@ function ofLatestToken(
   };
 }
 
-/** Returns the function that creates the credentials for one token. They are stored in memory only. */
-function createExchange(server: string, auth: TokenExchange): (token: string | undefined) => Authorizer {
-  return (token) => withPauses(exchangeOf(server, auth, token));
-}
-
+/** The credentials for one token. They are stored in memory only. */
 function exchangeOf(server: string, auth: TokenExchange, token: string | undefined): Authorizer {
   const subjectToken = (): string => {
     if (token !== undefined) return token;
