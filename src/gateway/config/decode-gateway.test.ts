@@ -190,6 +190,11 @@ test('an exchange of tokens needs a client, its secret and an issuer, and keeps 
   ] as const) {
     expect(await issuesOf({ a: { url, mooring: JSON.parse(JSON.stringify(more)) } })).toContain(problem);
   }
+  const headers = { authorization: 'Bearer operator' };
+  const asOneUser = 'a.headers.authorization: cannot be set with token-exchange: all callers would act as one user';
+  expect(await issuesOf({ a: { url, headers, mooring: { auth } } })).toContain(asOneUser);
+  const overSocket = 'token-exchange needs an http or https URL';
+  expect(await issuesOf({ a: { url: 'wss://x.example', mooring: { auth } } })).toContain(overSocket);
 });
 
 test('a file of variables is an error where no file is read: its variables would be missing', async () => {

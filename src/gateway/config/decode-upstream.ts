@@ -218,6 +218,15 @@ function authIssues(
       const message = 'cannot be "eager" with token-exchange: the server can be used when a caller sends a request';
       issues.push({ path: [name, 'mooring', 'start'], message });
     }
+    const fixed = Object.keys(entry.headers ?? {}).find((each) => each.toLowerCase() === 'authorization');
+    if (fixed !== undefined) {
+      const message = 'cannot be set with token-exchange: all callers would act as one user';
+      issues.push({ path: [name, 'headers', fixed], message });
+    }
+    if (/^wss?:/i.test(entry.url ?? '')) {
+      const message = 'needs an http or https URL: a WebSocket keeps the token that it was opened with';
+      issues.push({ path, message: `token-exchange ${message}` });
+    }
   } else if ((auth as { readonly subjectTokenType?: unknown }).subjectTokenType !== undefined) {
     issues.push({ path: [...path, 'subjectTokenType'], message: 'is for token-exchange' });
   }
