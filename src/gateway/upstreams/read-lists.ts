@@ -15,14 +15,21 @@ export interface ReadLists {
   readonly failure: unknown;
 }
 
+export interface ListReading {
+  /** What was read the last time. */
+  readonly before: UpstreamLists | undefined;
+  /** A list without a word about who may see it is for one caller. Otherwise it is as the other lists are. */
+  readonly isPrivateByDefault: boolean;
+}
+
 /**
  * Reads all pages of all lists in parallel. A server that does not offer a list has an empty one. Rejects if the tools cannot
- * be read. `before`: what was read the last time.
+ * be read.
  */
 export async function readLists(
   client: Client,
   given: ReadOptions,
-  before: UpstreamLists | undefined,
+  { before, isPrivateByDefault }: ListReading,
 ): Promise<ReadLists> {
   let failure: unknown;
   const otherwise =
@@ -37,18 +44,31 @@ export async function readLists(
     const skills = otherwise(before?.skills)(error);
     return { skills, warnings: before?.warnings ?? [] };
   };
-  let cache: CacheHint | undefined;
-  const onCacheHint = (hint: CacheHint): void => {
-    cache = cache === undefined ? hint : stricter(cache, hint);
+  let hints: CacheHint | undefined;
+  let allHaveHints = true;
+  /** Reads one list, and notes what it says about who may see it. */
+  const withHints = async <Items extends readonly unknown[] | SelectedSkills>(
+    read: (options: ReadOptions) => Promise<Items>,
+  ): Promise<Items> => {
+    let hasHint = false;
+    const onCacheHint = (hint: CacheHint): void => {
+      hasHint = true;
+      hints = hints === undefined ? hint : stricter(hints, hint);
+    };
+    const items = await read({ ...given, onCacheHint });
+    const found: readonly unknown[] | SelectedSkills = items;
+    if (!hasHint && ('skills' in found ? found.skills : found).length > 0) allHaveHints = false;
+    return items;
   };
-  const options = { ...given, onCacheHint };
   const [tools, prompts, resources, resourceTemplates, skills] = await Promise.all([
-    client.listTools(options),
-    client.listPrompts(options).catch(otherwise(before?.prompts)),
-    client.listResources(options).catch(otherwise(before?.resources)),
-    client.listResourceTemplates(options).catch(otherwise(before?.resourceTemplates)),
-    offersSkills(client) ? readSkills(client, options).catch(skillsBefore) : undefined,
+    withHints((options) => client.listTools(options)),
+    withHints((options) => client.listPrompts(options)).catch(otherwise(before?.prompts)),
+    withHints((options) => client.listResources(options)).catch(otherwise(before?.resources)),
+    withHints((options) => client.listResourceTemplates(options)).catch(otherwise(before?.resourceTemplates)),
+    offersSkills(client) ? withHints((options) => readSkills(client, options)).catch(skillsBefore) : undefined,
   ]);
+  const cache: CacheHint | undefined =
+    hints !== undefined && isPrivateByDefault && !allHaveHints ? { ...hints, cacheScope: 'private' } : hints;
   const { instructions, revision } = client;
   // Revisions without this capability have the method nevertheless.
   const completions = client.offers('completion/complete') ? { completions: {} } : {};

@@ -284,7 +284,8 @@ export class UpstreamCatalog {
       // A server of an earlier revision does not say whether its lists are good for all.
       const { headers } = client.mustListen ? (listedFor ?? {}) : {};
       const options = { cache: 'bypass', ...(headers === undefined ? {} : { headers }) } as const;
-      const read = onlyTools ? undefined : await readLists(client, options, this.over(connection)?.received);
+      const reading = { before: this.over(connection)?.received, isPrivateByDefault: this.#isPrivateByDefault(client) };
+      const read = onlyTools ? undefined : await readLists(client, options, reading);
       if (read === undefined) this.#takeTools(await client.listTools(options));
       else this.#take(connection, read.lists, listedFor);
       if (checks === connection.checks) connection.isReady = true;
@@ -305,10 +306,7 @@ export class UpstreamCatalog {
 
   #take(connection: UpstreamConnection, lists: UpstreamLists, caller: ListedFor | undefined): void {
     const { key, client, announcesChanges } = connection;
-    // Without a word about it, on a revision that has it, they may be what the headers of this caller gave it.
-    const isOfUser = actsAsCaller(this.#config) || this.#requiresSignIn;
-    const byDefault = client.mustListen || isOfUser ? 'private' : 'public';
-    const scope = lists.cache?.cacheScope ?? byDefault;
+    const scope = lists.cache?.cacheScope ?? (this.#isPrivateByDefault(client) ? 'private' : 'public');
     const wasPrivate = this.#isPrivate && this.#wasRead;
     this.#wasRead = true;
     if (!wasPrivate && (scope === 'public' || !keepsApart(this.#config))) {
@@ -321,6 +319,11 @@ export class UpstreamCatalog {
     this.#refreshOf(connection).follow(announcesChanges);
     if (!wasPrivate) this.#becomePrivate(lists);
     if (isChange) this.#events.callerListsChanged(key, before, after);
+  }
+
+  /** Without a word about it, on a revision that has it, lists may be what the headers of a caller gave it. */
+  #isPrivateByDefault({ mustListen }: UpstreamConnection['client']): boolean {
+    return mustListen || actsAsCaller(this.#config) || this.#requiresSignIn;
   }
 
   #becomePrivate(lists: UpstreamLists): void {
