@@ -284,6 +284,19 @@ test('a gateway that connects to one of its clients is rejected, whatever its en
   });
 });
 
+test('a gateway that was started by a server of another one is below that one only while the server is connected', async () => {
+  const config = writeConfig(home, { mcpServers: { files: serverEntry(home, 'files', [{ name: 'read' }]) } });
+  const server = await connectShared(['--config', config], { env: { MOORING_OUTER_GATEWAYS: 'another' } });
+  await connectShared(['--config', config]);
+  const above = async (): Promise<unknown> => {
+    const response = await askGateway(join(sockets(), `gateway-${gateways()[0]}.sock`), 'above');
+    return (response as { above: unknown }).above;
+  };
+  expect(await above()).toEqual(['another']);
+  await server.close();
+  await vi.waitUntil(async () => ((await above()) as string[]).length === 0, { timeout: 10_000 });
+});
+
 test('one server of a command line is shared, too', async () => {
   const { command: program, args } = serverEntry(home, 'notes', [{ name: 'read' }]) as {
     command: string;

@@ -11,7 +11,7 @@ import { withLockFile } from '../../../transports/lock-file.ts';
 import { signalExitCodes, watchParent, watchProcess, watchStderr } from '../../../transports/process-watch.ts';
 import { UsageError } from '../../usage-error.ts';
 import { checkSocketPath, makePrivate } from '../control-socket.ts';
-import { requireNotWithin, startedBy } from '../outer-gateways.ts';
+import { outerGatewaysVariable, requireNotWithin, startedBy } from '../outer-gateways.ts';
 import { ConnectionEnded, type ConnectRequest, type ConnectResponse, readFirstLine, writeLine } from './first-line.ts';
 import { openSocket } from './listen.ts';
 import { filesOfShared, type SharedGateway, type SharedGatewayFiles } from './shared-gateway.ts';
@@ -113,11 +113,13 @@ function openLog(file: string): number {
   }
 }
 
-/** The gateway outlives this process and its terminal. */
+/** The gateway outlives this process and its terminal, and the gateway that may have started this process. */
 function launch({ folder, args }: SharedGateway, socket: string, log: number): ChildProcess {
   const program = resolve(process.argv[1] ?? '');
+  const { [outerGatewaysVariable]: _outer, ...env } = process.env;
   const child = spawn(process.execPath, [program, 'gateway', '--socket', socket, ...args], {
     cwd: folder,
+    env,
     detached: true,
     stdio: ['ignore', 'ignore', log],
     windowsHide: true,
