@@ -91,7 +91,7 @@ function gatewayAt(path: string, info: GatewayInfo): RunningGateway {
     tools: async (view) => (await askGateway(path, 'tools', { view })) as readonly ListedTool[],
     restart: async (server) => void (await askGateway(path, 'restart', { server })),
     above: async () => (await askGateway(path, 'above', {}, infoMs)) as Above,
-    identities: async () => (await askGateway(path, 'identities')) as readonly string[],
+    identities: async () => (await askGateway(path, 'identities', {}, infoMs)) as readonly string[],
     recheck: async (server) => void (await askGateway(path, 'recheck', { server })),
     reload: async () => void (await askGateway(path, 'reload')),
     stop: async () => void (await askGateway(path, 'stop')),

@@ -193,6 +193,10 @@ async function accept(pins: Stored, named: string | undefined, json: boolean, ou
 async function prune(pins: Stored, named: string | undefined, json: boolean, out: Output): Promise<number> {
   if (named?.includes('/'))
     throw new UsageError(`Name a server, not a tool: mooring gateway pins prune ${named.split('/')[0]}`);
+  if (!pins.isCertain)
+    throw new Error(
+      'A running gateway does not report the commands of its servers, so it is not known which ones are earlier. Restart that gateway, or end it',
+    );
   const isMeant = matcher(pins, named);
   const { accepted, differences } = pins.list();
   const found = [...accepted, ...differences].filter((each) => each.isEarlier && isMeant(each));

@@ -1,11 +1,21 @@
 // The commands about a gateway: check, status, tools, restart, pins, import.
 
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { connect } from '../../../src/client/index.ts';
 import { useHome } from '../../support/program.ts';
-import { connectStdio, runtimeOf, serverEntry, startHttp, textOf, toolNames, writeConfig } from './support.ts';
+import {
+  connectStdio,
+  runtimeOf,
+  serverEntry,
+  socketsOf,
+  startHttp,
+  textOf,
+  toolNames,
+  writeConfig,
+} from './support.ts';
 
 const home = useHome();
 
@@ -388,6 +398,35 @@ test('tools of an earlier command are told apart, are no changes, and can be rem
     { tool: 'list', state: 'accepted' },
   ]);
   expect(await run('pins', 'prune')).toMatchObject({ code: 0, stderr: expect.stringContaining('no tools of earlier') });
+});
+
+test('while a gateway does not say which commands it has, none is taken for an earlier one', async () => {
+  for (const name of ['before', 'after']) {
+    const entry = serverEntry(home, name, [{ name: 'read' }]);
+    const client = await connectStdio(home, ['--config', writeConfig(home, { mcpServers: { files: entry } })]);
+    await toolNames(client);
+    await client.close();
+  }
+  const states = async () =>
+    (await runJson('pins')).tools.map((each: { earlierCommand?: true }) => each.earlierCommand);
+  await expect.poll(states).toEqual([true, undefined]);
+  // As a gateway of an earlier version.
+  const older = createServer((socket) => {
+    socket.on('data', (text) => {
+      const isInfo = String(text).includes('"info"');
+      socket.write(`${JSON.stringify(isInfo ? { result: { files: [] } } : { error: 'unknown method' })}\n`);
+    });
+  });
+  mkdirSync(socketsOf(home), { recursive: true, mode: 0o700 });
+  const path = join(socketsOf(home), `gateway-${process.pid}.sock`);
+  await new Promise<void>((resolve) => older.listen(path, resolve));
+  expect(await states()).toEqual([undefined, undefined]);
+  expect(await run('pins', 'prune')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('A running gateway does not report the commands of its servers'),
+  });
+  await new Promise((resolve) => older.close(resolve));
+  expect(await states()).toEqual([true, undefined]);
 });
 
 test('new tools are held until they are accepted', async () => {
