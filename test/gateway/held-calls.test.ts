@@ -363,6 +363,22 @@ describe('a server that is removed while its call is held', () => {
     expect(seen.calls).toBe(1);
   });
 
+  test('the retry gets its result where each caller had lists of its own', async () => {
+    const auth = { kind: 'token-exchange', issuer: 'https://login.example', clientId: 'x', clientSecret: 'y' } as const;
+    const config = upstream('one', { revision: '2025-11-25', isolation: 'principal', auth });
+    const { server, seen } = asking();
+    const gateway = createGateway(gatewayConfig([config]), { logger: false, target: () => inMemory(server) });
+    closers.push(() => gateway.close());
+    const [ada, eve] = [clientOf(gateway, { id: 'ada' }), clientOf(gateway, { id: 'eve' })];
+    const [first, other] = [await call(ada), await call(eve)];
+    await gateway.reload(gatewayConfig([two], { drainMs: 20_000 }));
+    expect((await call(eve, {}, retryOf(first, 'Eve'))).error).toBeDefined();
+    expect(textOf(await call(ada, {}, retryOf(first, 'Ada')))).toBe('Hello Ada');
+    expect(textOf(await call(eve, {}, retryOf(other, 'Eve')))).toBe('Hello Eve');
+    expect((await call(ada)).error?.message).toContain('Unknown tool: one__greet');
+    expect(seen.calls).toBe(2);
+  });
+
   test('new calls, and those of others, get the error of a tool that does not exist', async () => {
     const { gateway, client, first } = await removed(20_000);
     const unknown = { code: -32602, message: expect.stringContaining('Unknown tool: one__greet') };

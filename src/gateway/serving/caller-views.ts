@@ -76,6 +76,11 @@ export class CallerViews implements CallerCatalogs {
     return this.#private;
   }
 
+  /** What callers see who have sent requests. */
+  get shown(): readonly ShownView[] {
+    return [...this.#views.values()].map(({ shown }) => shown);
+  }
+
   of(caller: Caller): Catalog {
     return this.#viewOf(caller).catalog;
   }

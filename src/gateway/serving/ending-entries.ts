@@ -7,32 +7,33 @@ import type { Context } from '../../engine/context.ts';
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import type { ExposedView } from '../names/index.ts';
 import { recordedPhases } from '../relays/phases.ts';
+import type { ShownView } from './shown-view.ts';
 
 type EndingKind = 'tools' | 'prompts' | 'resources';
 
 type EndingTables = { readonly [K in EndingKind]: Map<string, EntryKinds[K]> };
 
 export class EndingEntries {
-  /** By name or URI; of upstreams with the same one, that of the last: the upstream is not needed to find a held call. */
+  /** By name or URI; of upstreams or callers with the same one, that of the last: neither is needed to find a held call. */
   readonly #kept: EndingTables = { tools: new Map(), prompts: new Map(), resources: new Map() };
 
-  /**
-   * Keeps the entries of some upstreams for a time, then calls `ended`. `exposed` and `entries` are what the view showed with
-   * them.
-   */
+  /** Keeps the entries of some upstreams for a time, then calls `ended`. `shown` is what callers saw of the view with them. */
   keep(
     slugs: ReadonlySet<string>,
-    exposed: ExposedView,
-    entries: OwnedEntries,
+    shown: readonly ShownView[],
     options: { readonly drainMs: number; readonly ended: () => void },
   ): void {
-    const added = endingEntries(slugs, exposed, entries);
-    for (const kind of kinds) for (const entry of added[kind]) this.#table(kind).set(entry.key, entry);
+    const added = shown.map(({ exposed, entries }) => endingEntries(slugs, exposed, entries));
+    for (const each of added) for (const kind of kinds) this.#keepAll(kind, each[kind]);
     const timer = setTimeout(() => {
-      for (const kind of kinds) for (const entry of added[kind]) this.#forget(kind, entry);
+      for (const each of added) for (const kind of kinds) for (const entry of each[kind]) this.#forget(kind, entry);
       options.ended();
     }, options.drainMs);
     timer.unref();
+  }
+
+  #keepAll<K extends EndingKind>(kind: K, entries: readonly EntryKinds[K][]): void {
+    for (const entry of entries) this.#table(kind).set(entry.key, entry);
   }
 
   /** With those entries that the view has nothing else for. */

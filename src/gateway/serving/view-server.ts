@@ -135,9 +135,8 @@ export class ViewServer {
   #keepEnding(before: ViewSource, { upstreams, drainMs }: ViewSource): void {
     const gone = [...before.upstreams].filter(([slug, upstream]) => upstreams.get(slug) !== upstream);
     if (gone.length === 0 || drainMs === 0) return;
-    const { exposed, entries } = this.#shown;
     const ended = (): void => this.update(this.#source);
-    this.#ending.keep(new Set(gone.map(([slug]) => slug)), exposed, entries, { drainMs, ended });
+    this.#ending.keep(new Set(gone.map(([slug]) => slug)), [...this.#callers.shown, this.#shown], { drainMs, ended });
   }
 
   /** What callers with an isolation key see of an upstream has changed. */
