@@ -21,7 +21,10 @@ export interface AuthorizerOptions extends RegistrationOptions, AuthHttpOptions 
   readonly resource?: string;
   /** More parameters of the authorization request; of the token request where no user signs in. */
   readonly extraParams?: Readonly<Record<string, string>>;
-  /** Where tokens and registrations are stored. Default: memory. */
+  /**
+   * Where tokens and registrations are stored, one token for each server: share it only between authorizers of the same user.
+   * Default: memory, which is the only possibility with the grant `token-exchange`.
+   */
   readonly store?: CredentialStore;
   /** How a user signs in; `false` where no user can. Default: a browser and a listener on loopback. */
   readonly redirector?: Redirector | false;

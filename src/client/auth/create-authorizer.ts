@@ -78,8 +78,14 @@ class OAuthAuthorizer implements Authorizer {
   #adoptedAt = 0;
 
   constructor(options: AuthorizerOptions) {
-    const { extraParams = {} } = options;
+    const { extraParams = {}, grant } = options;
     checkExtraParams(extraParams);
+    // A store has one token for each server: that of one user would be used for another.
+    if (grant?.kind === 'token-exchange' && options.store !== undefined) {
+      throw authErrors.configuration(
+        'a store cannot be used with the token-exchange grant: tokens of users are kept apart',
+      );
+    }
     this.#options = options;
     this.#http = createAuthHttp(options.server, options);
     const store = options.store ?? createMemoryStore();

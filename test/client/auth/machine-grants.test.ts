@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createAuthorizer } from '../../../src/client/auth/create-authorizer.ts';
 import type { MachineGrant } from '../../../src/client/auth/grants/machine-grants.ts';
+import { createMemoryStore } from '../../../src/client/auth/storage/credential-store.ts';
 import { type FakeHttp, notFound, startFakeHttp } from './fake-http.ts';
 import { caller, Worlds } from './setup.ts';
 
@@ -256,6 +257,13 @@ test('an error of the authorization server does not repeat the token that it rej
     expect(error.message).toContain('"[hidden] is unknown"');
     expect(inspect(error)).not.toContain('the.user');
   }
+});
+
+test('an exchanged token is not stored, where another user would get it', () => {
+  const client = { clientId: 'front', clientSecret: 's', issuer: 'https://login.example.com' };
+  const grant: MachineGrant = { kind: 'token-exchange', subjectToken: 'of.the.user' };
+  const options = { server: 'https://mcp.example.com/mcp', grant, client, store: createMemoryStore() };
+  expect(() => createAuthorizer(options)).toThrow('a store cannot be used with the token-exchange grant');
 });
 
 test('the server does not choose who gets the token of a user', async () => {
