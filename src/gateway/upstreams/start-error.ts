@@ -45,14 +45,18 @@ export function isAuthorizationError(error: unknown): boolean {
   return error instanceof AuthError || needsLogin(error);
 }
 
-/** No connection to the upstream could be opened. */
-export function isUnreachable(error: unknown): boolean {
-  return error instanceof ClientError && (error.code === 'connect-failed' || error.code === 'connect-timeout');
+/**
+ * No connection to the upstream could be opened, by any caller. If it acts as its callers, a request without a response says nothing
+ * about others.
+ */
+export function isUnreachable(config: Pick<UpstreamConfig, 'auth'>, error: unknown): boolean {
+  if (!(error instanceof ClientError)) return false;
+  return error.code === 'connect-failed' || (error.code === 'connect-timeout' && !actsAsCaller(config));
 }
 
 /** It concerns one caller: what a server that acts as its callers, or its authorization server, responds says nothing about others. */
 export function isCallerError(config: Pick<UpstreamConfig, 'auth'>, error: unknown): boolean {
-  return signInOf(error) !== undefined || (actsAsCaller(config) && !isUnreachable(error));
+  return signInOf(error) !== undefined || (actsAsCaller(config) && !isUnreachable(config, error));
 }
 
 /** What failed, for operators. Secrets in URLs are left out. */

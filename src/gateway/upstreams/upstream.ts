@@ -334,7 +334,7 @@ export class Upstream {
     // With a connection for each user, others may have signed in.
     const isOfCaller = isCallerError(this.config, error) || this.#connections.open.length > 1;
     const mustLogIn = needsLogin(error) && !isOfCaller;
-    if (!mustLogIn && !isUnreachable(error)) return;
+    if (!mustLogIn && !isUnreachable(this.config, error)) return;
     this.#checkAll();
     if (mustLogIn) this.#state.loginNeeded(messageOf(error), this.config.auth);
     else this.#state.enterAndRetry('down', messageOf(error));
