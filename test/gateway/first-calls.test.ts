@@ -61,6 +61,13 @@ test('a tool of a server that is slow with its first list can be called later', 
   await expect(client.callTool('bad__work')).rejects.toThrow('The server bad cannot be used: it has not listed its');
 });
 
+test('at the address of one server, too, a tool is not called unknown before the first list is there', async () => {
+  const gateway = gatewayWith(never, { firstListMs: 50 });
+  const client = await clientOf(closers, gateway.serverAt('/s/bad') as Server);
+  await expect(client.callTool('work')).rejects.toThrow('The server bad cannot be used: it has not listed its');
+  await expect(client.getPrompt('brief')).rejects.toThrow('The server bad cannot be used: it has not listed its');
+});
+
 test('a call makes the gateway read the lists of a server again that could not be read', async () => {
   let lists = 0;
   const late = scripted({

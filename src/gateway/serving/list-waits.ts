@@ -86,16 +86,17 @@ export class ListWaits {
   /** A name of a server without lists may exist: why the server cannot be used is the better error. */
   #rejectUnlisted({ method, name = '', ctx }: RequestInfo): void {
     const kind = method === methods.callTool.name ? 'tools' : method === methods.getPrompt.name ? 'prompts' : undefined;
-    const named = this.#serverOf(name);
+    const { isSingle, upstreams, view } = this.#source;
+    const named = isSingle ? upstreams.values().next().value : this.#serverOf(name);
     if (kind === undefined || named === undefined || named.config.disabled) return;
     const catalog = this.#server.catalogOf(ctx);
     const keys = callerKeys(ctx);
     const lists = named.listsOf(keys);
     if (catalog[kind].has(name) || (lists !== undefined && lists.shown.mustSignIn !== true)) return;
     // What a caller may not see looks like what does not exist.
-    const { view } = this.#source;
     if (view !== undefined && !compileFilter(view[kind])(name)) return;
-    if (!compileFilter(named.config[kind])(splitExposedName(name)?.name ?? '')) return;
+    const ownName = isSingle ? name : (splitExposedName(name)?.name ?? '');
+    if (!compileFilter(named.config[kind])(ownName)) return;
     if (!catalog.allows(kind, name, ctx.principal)) return;
     // Later calls may find them.
     void named.known(new RequestCaller(ctx, named.config));
