@@ -99,14 +99,36 @@ const groups = [
   },
   // What the first call of a tool loads: the feature, and the validator of its arguments.
   { name: 'calls', entries: ['src/engine/features/call-tool.ts', 'src/schema/json-schema-validator.ts'] },
-  // What `mooring serve` loads: settings, flags, and the profiles that src/app/profiles/index.ts imports statically. The last two
-  // are small: without them here, a client that connects to a shared gateway would load all of `gateway-config`.
+  // What the entry points of the library share with the program, and the packs that the program always loads. Without this group
+  // it would be in `start` and others, and a bundle of `mooring/client` would have the whole program in it.
+  {
+    name: 'library-base',
+    entries: [
+      'src/common/version.ts',
+      'src/common/errno-text.ts',
+      'src/common/hygiene.ts',
+      'src/protocol/oauth-params.ts',
+      'src/security/files/own-files.ts',
+      'src/transports/lock-file.ts',
+      ...['clipboard', 'meta', 'reference', 'search'].map((pack) => `src/packs/${pack}/index.ts`),
+    ],
+  },
+  // What `mooring serve` loads: settings, flags, and the profiles that src/app/profiles/index.ts imports statically. The last three
+  // are small: without them here, a client that connects to a shared gateway would load all of `gateway-config`, and `files`
+  // would load `start`.
   {
     name: 'start',
-    entries: ['src/cli/run.ts', 'src/cli/gateway/gateway-args.ts', 'src/app/gateway/outer-gateways.ts'],
+    entries: [
+      'src/cli/run.ts',
+      'src/cli/gateway/gateway-args.ts',
+      'src/app/gateway/outer-gateways.ts',
+      'src/app/state/own-files.ts',
+    ],
   },
   // What a client loads to connect to a shared gateway.
   { name: 'connect', entries: ['src/cli/commands/connect.ts', 'src/app/gateway/shared/connect-shared.ts'] },
+  // What the next group shares with `mooring/gateway`.
+  { name: 'gateway-schema', entries: ['src/gateway/config/schema.ts', 'src/gateway/config/server-entry.ts'] },
   // What reads configuration files: ours, and those of clients.
   {
     name: 'config-files',
@@ -116,7 +138,6 @@ const groups = [
       'src/app/config/expand.ts',
       'src/app/config/issues.ts',
       'src/app/config/ownership.ts',
-      'src/gateway/config/schema.ts',
     ],
   },
   // What the client shares with gateways, the audit log and commands.
@@ -132,9 +153,9 @@ const groups = [
     ],
   },
   { name: 'audit', entries: ['src/security/audit/index.ts'] },
-  // What a gateway loads for its configuration and its stored lists, and the command. One file, because each import between
-  // files costs a start as much as 2 KB of code. Not the gateway itself: a group has everything that its entries import,
-  // which is the client, too.
+  // What a gateway loads for its configuration and its stored lists, and the command. Two files, because each import between
+  // files costs a start as much as 2 KB of code, and `mooring/gateway` is without the command. Not the gateway itself: a group
+  // has everything that its entries import, which is the client, too.
   {
     name: 'gateway-config',
     entries: [
@@ -143,6 +164,13 @@ const groups = [
       'src/gateway/pins/index.ts',
       'src/gateway/catalog-cache.ts',
       'src/gateway/clean-lists.ts',
+      'src/gateway/contract.ts',
+      'src/gateway/upstreams/isolation.ts',
+    ],
+  },
+  {
+    name: 'gateway-command',
+    entries: [
       'src/app/gateway/entries/ask-input.ts',
       'src/app/gateway/gateway-settings.ts',
       'src/app/gateway/known-tools.ts',
@@ -151,7 +179,7 @@ const groups = [
     ],
   },
   // What a start with folders loads.
-  { name: 'files', entries: ['src/packs/files/index.ts', 'src/packs/system/index.ts', 'src/app/state/own-files.ts'] },
+  { name: 'files', entries: ['src/packs/files/index.ts', 'src/packs/system/index.ts'] },
 ].map(({ name, entries }) => {
   const modules = new Set();
   for (const entry of entries) staticImports(resolve(root, entry), modules);

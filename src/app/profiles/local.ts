@@ -9,6 +9,7 @@ import { type ReferenceOptions, reference, referenceSchema } from '../../packs/r
 import { type SearchOptions, search, searchSchema } from '../../packs/search/index.ts';
 import type { SystemOptions } from '../../packs/system/index.ts';
 import type { WorkersOptions } from '../../packs/workers/index.ts';
+import { ownFilesOf } from '../state/own-files.ts';
 import { type Data, useData } from './data.ts';
 import { packOptions } from './pack-options.ts';
 import type { Profile, ProfileOptions } from './profile.ts';
@@ -72,7 +73,6 @@ async function useFiles(categories: Categories, { settings, logger }: ProfileOpt
     return;
   }
   const { files, filesSchema } = await import('../../packs/files/index.ts');
-  const { ownFilesOf } = await import('../state/own-files.ts');
   const options = await packOptions<FilesOptions>(settings, 'files', filesSchema);
   const pack = files({ ...options, roots, write, own: ownFilesOf(settings) });
   await categories.use(pack, 'Read and search the files in the given folders, and change them where that is allowed');
@@ -83,7 +83,6 @@ async function useSystem(categories: Categories, { settings, audit }: ProfileOpt
   const { roots, enable, allowedCommands: programs } = settings;
   if (roots.length === 0 && !enable.commands) return;
   const { system, systemSchema } = await import('../../packs/system/index.ts');
-  const { ownFilesOf } = await import('../state/own-files.ts');
   const options = await packOptions<SystemOptions>(settings, 'system', systemSchema);
   const commands = {
     ...(options.commands === false ? {} : options.commands),
@@ -107,7 +106,6 @@ async function useWorkers(categories: Categories, data: Data, { settings, audit 
   if (!enable.workers) return;
   const { workers, workersSchema } = await import('../../packs/workers/index.ts');
   const { createWorkerRegistry } = await import('./orchestrator-registry.ts');
-  const { ownFilesOf } = await import('../state/own-files.ts');
   const pack = workers({
     registry: createWorkerRegistry(data),
     writable: roots,

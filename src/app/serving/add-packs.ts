@@ -6,6 +6,7 @@ import type { StreamLogger } from '../../logging/logger.ts';
 import type { OpenApiOptions } from '../../packs/openapi/index.ts';
 import type { ResolvedSettings } from '../config/resolve.ts';
 import { type AssembledServer, packOptions } from '../profiles/index.ts';
+import { ownFilesOf } from '../state/own-files.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Nothing of a pack is loaded without its setting. */
@@ -27,7 +28,6 @@ export async function addPacks(
 
 async function addSkills(server: Server, { settings }: ResolvedSettings): Promise<void> {
   const { skills } = await import('../../packs/skills/index.ts');
-  const { ownFilesOf } = await import('../state/own-files.ts');
   await server.use(skills({ folders: settings.skills, own: ownFilesOf(settings) }));
 }
 
