@@ -24,6 +24,13 @@ export function toFetch(host: SessionHost, options: EndpointOptions = {}): Fetch
     const { createFetchHandler } = await import('./http/fetch/to-fetch.ts');
     return createFetchHandler(host, options);
   });
-  const handle = async (request: Request, info?: FetchInfo): Promise<Response> => (await handler())(request, info);
+  const handle = (request: Request, info?: FetchInfo): Promise<Response> => {
+    if (typeof request?.headers?.get !== 'function') {
+      throw new TypeError(
+        'The handler of toFetch needs a Request. With Hono, pass c.req.raw. For Express, Fastify, Koa and node:http, use toNodeHandler',
+      );
+    }
+    return handler().then((loaded) => loaded(request, info));
+  };
   return Object.assign(handle, ends);
 }

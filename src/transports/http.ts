@@ -44,6 +44,12 @@ export function toNodeHandler(host: SessionHost, options: EndpointOptions = {}):
     return createNodeHandler(host, options);
   });
   const handle: (...args: Parameters<NodeHandler>) => void = (request, response) => {
+    if (typeof response?.writeHead !== 'function') {
+      throw new TypeError(
+        'The handler of toNodeHandler needs a request and a response of node:http. With Fastify, pass request.raw and ' +
+          'reply.raw, with Koa ctx.req and ctx.res. Where there is a Request, as in Hono and Next.js, use toFetch',
+      );
+    }
     handler().then(
       (loaded) => loaded(request, response),
       (error: unknown) => {

@@ -68,6 +68,8 @@ export class Endpoint {
   readonly #idPrefix = `${crypto.randomUUID().slice(0, 8)}-`;
   #requests = 0;
   readonly #traced: boolean;
+  /** Called for a request to a path that nothing has. */
+  onNotFound: ((exchange: HttpExchange) => void) | undefined = undefined;
   readonly #authFailures: FailureLog;
 
   constructor(
@@ -241,7 +243,10 @@ export class Endpoint {
     }
     const cors = route?.anyOrigin === true ? undefined : this.#access.corsHeaders(exchange);
     if (cors !== undefined) exchange.extraHeaders = [...(exchange.extraHeaders ?? []), ...cors];
-    if (route === undefined) return this.errors.notFound(exchange);
+    if (route === undefined) {
+      this.onNotFound?.(exchange);
+      return this.errors.notFound(exchange);
+    }
     if (serve === undefined) return this.#preflight(exchange, route);
     if (this.#draining && route.whileClosing !== true) {
       return this.errors.busy(exchange, 'the server is shutting down');

@@ -25,7 +25,7 @@ export interface HttpRequest {
 }
 
 /** Why the text of a body could not be read. */
-export type BodyError = { readonly reason: 'too-large' | 'not-utf8' | 'busy' };
+export type BodyError = { readonly reason: 'too-large' | 'not-utf8' | 'busy' | 'read-before' };
 
 /** Takes the text of an event stream. */
 export interface ByteSink {

@@ -99,7 +99,19 @@ export class ErrorResponses {
   unreadable(exchange: HttpExchange, { reason }: BodyError, maxBytes: number): void {
     if (reason === 'too-large') this.sendError(exchange, 413, wireErrors.tooLarge(maxBytes));
     else if (reason === 'busy') this.busy(exchange, 'too many bytes are buffered');
+    else if (reason === 'read-before') this.#readBefore(exchange);
     else this.sendError(exchange, 400, wireErrors.parse('the body is not UTF-8'));
+  }
+
+  /** A body that the application has read, so that nothing is left of it. */
+  #readBefore(exchange: HttpExchange): void {
+    this.#logger.error(
+      'a request could not be served: the application has read its body. Pass on what it has parsed as request.body ' +
+        '(toNodeHandler), or read only a copy, request.clone() (toFetch)',
+      { path: exchange.path },
+    );
+    const message = 'Internal Server Error: the application has read the body of this request';
+    this.sendError(exchange, 500, wireErrors.transport(message));
   }
 
   limitExceeded(exchange: HttpExchange, limit: ExceededLimit): void {
@@ -110,7 +122,9 @@ export class ErrorResponses {
   }
 
   sessionRequired(exchange: HttpExchange): void {
-    const missing = wireErrors.transport('Bad Request: Mcp-Session-Id header is required');
+    const isBrowser = exchange.method === 'GET' && exchange.get('accept')?.includes('text/html') === true;
+    const hint = isBrowser ? '. This is the endpoint of an MCP server: connect to it with an MCP client' : '';
+    const missing = wireErrors.transport(`Bad Request: Mcp-Session-Id header is required${hint}`);
     this.sendError(exchange, 400, this.#hasAliases ? wireErrors.notInitialized() : missing);
   }
 

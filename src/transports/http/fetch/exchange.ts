@@ -60,6 +60,7 @@ export class FetchExchange implements HttpExchange {
 
   readBody(maxBytes: number, done: (body: string | BodyError) => void): void {
     if (Number(this.get('content-length') ?? 0) > maxBytes) return done({ reason: 'too-large' });
+    if (this.#request.bodyUsed || this.#request.body?.locked === true) return done({ reason: 'read-before' });
     const held = this.#server.state.buffered.open(callerKey(this));
     const makeRoom = (bytes: number): boolean | Promise<boolean> => {
       if (!this.#server.state.buffered.isFull(held.caller)) held.set(bytes);

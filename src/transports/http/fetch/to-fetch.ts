@@ -5,6 +5,7 @@ import type { Principal, SessionHost } from '../../../protocol/exchange.ts';
 import { HostOriginCheck, rulesFrom } from '../access.ts';
 import { Endpoint } from '../endpoint.ts';
 import { loadServerCard } from '../load-server-card.ts';
+import { logOtherPath } from '../log-other-path.ts';
 import type { EndpointOptions } from '../options.ts';
 import { FetchExchange } from './exchange.ts';
 
@@ -28,6 +29,7 @@ export async function createFetchHandler(host: SessionHost, options: EndpointOpt
   const access = new HostOriginCheck(rulesFrom(options));
   const documents = (await loadServerCard(options))?.(host, options);
   const endpoint = new Endpoint(host, options, access, (each) => each.sealer, documents);
+  endpoint.onNotFound = logOtherPath(endpoint);
   // Some runtimes end the timers of a request together with it: no request may wait for one of another.
   endpoint.state.turns.disable();
   const handle = (request: Request, info: FetchInfo = {}): Promise<Response> => {

@@ -173,7 +173,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     // A response without content must not have a length, and that of 304 would be the length of the document.
     if (status !== 204 && status !== 304)
       (all as string[]).push('Content-Length', String(body === undefined ? 0 : Buffer.byteLength(body)));
-    const isBodyLeft = !this.incoming.complete && this.#hasBody;
+    const isBodyLeft = !this.incoming.complete && this.hasBody;
     // The next request on this connection would find a closed server, or the rest of this body.
     if (this.#server.closing || isBodyLeft) response.shouldKeepAlive = false;
     response.writeHead(status, all as string[]);
@@ -242,7 +242,8 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     if (!this.#complete && !this.#response.writableEnded) this.#response.destroy();
   }
 
-  get #hasBody(): boolean {
+  /** Whether the client sends a body. */
+  protected get hasBody(): boolean {
     const { headers } = this.incoming;
     return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   }

@@ -5,8 +5,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal, SessionHost } from '../../../protocol/exchange.ts';
 import { type AccessDenial, HostOriginCheck, isLoopback, rulesFrom } from '../access.ts';
 import { Endpoint } from '../endpoint.ts';
-import type { BodyError, HttpRequest } from '../exchange.ts';
+import type { BodyError, ByteSink, HeaderList, HttpRequest } from '../exchange.ts';
 import { loadServerCard } from '../load-server-card.ts';
+import { logOtherPath } from '../log-other-path.ts';
 import type { EndpointOptions } from '../options.ts';
 import { NodeExchange, type NodeServerState } from './exchange.ts';
 import { nodeSealerOf } from './sealer-of.ts';
@@ -33,6 +34,7 @@ export async function createNodeHandler(host: SessionHost, options: EndpointOpti
   const access = rules.hosts === undefined ? new LoopbackHostCheck(rules) : new HostOriginCheck(rules);
   const documents = (await loadServerCard(options))?.(host, options);
   const endpoint = new Endpoint(host, options, access, nodeSealerOf, documents);
+  endpoint.onNotFound = logOtherPath(endpoint);
   const handle = (request: EmbeddedRequest, response: ServerResponse): void =>
     endpoint.handle(new EmbeddedExchange(request, response, endpoint));
   return Object.assign(handle, {
@@ -44,9 +46,15 @@ export async function createNodeHandler(host: SessionHost, options: EndpointOpti
 class EmbeddedExchange extends NodeExchange {
   readonly localAddress: string;
   readonly #given: unknown;
+  readonly #outgoing: ServerResponse;
+  readonly #endpoint: NodeServerState;
+  /** Who sends the response: only the first one can. */
+  #sender: 'nobody' | 'server' | 'application' = 'nobody';
 
   constructor(request: EmbeddedRequest, response: ServerResponse, server: NodeServerState) {
     super(request, response, server, false, request.originalUrl);
+    this.#outgoing = response;
+    this.#endpoint = server;
     this.localAddress = request.socket.localAddress?.replace(/^::ffff:/, '') ?? '';
     this.#given = request.body;
   }
@@ -55,10 +63,34 @@ class EmbeddedExchange extends NodeExchange {
   override readBody(maxBytes: number, done: (body: string | BodyError) => void): void {
     if (!this.incoming.readableEnded) return super.readBody(maxBytes, done);
     const given = this.#given;
+    if (given === undefined && this.hasBody) return done({ reason: 'read-before' });
     const body =
       typeof given === 'string' ? given : given instanceof Uint8Array ? String(given) : JSON.stringify(given);
     done(Buffer.byteLength(body ?? '') > maxBytes ? { reason: 'too-large' } : (body ?? ''));
   }
+
+  override respond(status: number, headers: HeaderList, body?: string | Uint8Array): void {
+    const before = this.#sender;
+    if (this.#claim()) super.respond(status, headers, body);
+    else if (before === 'nobody') this.#endpoint.failed(this, respondedBefore());
+  }
+
+  override openStream(headers: HeaderList): ByteSink {
+    if (!this.#claim()) throw respondedBefore();
+    return super.openStream(headers);
+  }
+
+  /** False if the application has responded by itself. */
+  #claim(): boolean {
+    if (this.#sender === 'nobody') this.#sender = this.#outgoing.headersSent ? 'application' : 'server';
+    return this.#sender === 'server';
+  }
+}
+
+function respondedBefore(): Error {
+  return new Error(
+    'The application has responded to this request. With Fastify, call reply.hijack() before the handler; with Koa, set ctx.respond = false',
+  );
 }
 
 /**
