@@ -62,6 +62,13 @@ const files = {
   'deno.js': `${server}
     const onListen = ({ port }) => console.log(JSON.stringify({ port }));
     Deno.serve({ port: 0, hostname: '127.0.0.1', onListen }, (request) => mcp(request));`,
+  'serve-http.js': `
+    import { createServer, serveHttp } from 'mooring';
+    const server = createServer({ name: 'elsewhere', version: '1.0.0' });
+    server.tool('greet', { input: { type: 'object' }, run: ({ name }) => \`Hello, \${name}!\` });
+    const { url, close } = await serveHttp(server, { port: 0 });
+    console.log(JSON.stringify({ port: Number(new URL(url).port) }));
+    process.stdin.resume().once('end', () => close(0).then(() => process.exit(7)));`,
   'client.js': `
     import { connect } from 'mooring/client';
     const [url, revision] = process.argv.slice(2);
@@ -74,7 +81,7 @@ const greeting = 'Hello, Ada!';
 const revisions = ['handshake', '2026-07-28'];
 
 const folder = mkdtempSync(join(tmpdir(), 'mooring-runtimes-'));
-const children: ChildProcess[] = [];
+const endings: (() => Promise<unknown>)[] = [];
 let here: HttpServer;
 
 beforeAll(async () => {
@@ -86,17 +93,26 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await here.close();
-  for (const child of children) {
-    child.kill('SIGKILL');
-    await once(child, 'close');
-  }
+  for (const end of endings) await end();
   rmSync(folder, { recursive: true, force: true });
 });
 
 /** Starts a server that reports its port as a line of JSON on stdout or, with `fd`, on that descriptor. */
-async function start(program: string, args: readonly string[], fd = 1): Promise<string> {
-  const child = spawn(program, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit', 'pipe'] });
-  children.push(child);
+function start(program: string, args: readonly string[], fd = 1): Promise<string> {
+  return urlOf(launch(program, args), fd);
+}
+
+function launch(program: string, args: readonly string[]): ChildProcess {
+  const child = spawn(program, args, { cwd: folder, stdio: ['pipe', 'pipe', 'inherit', 'pipe'] });
+  const closed = once(child, 'close');
+  endings.push(() => {
+    child.kill('SIGKILL');
+    return closed;
+  });
+  return child;
+}
+
+async function urlOf(child: ChildProcess, fd = 1): Promise<string> {
   const lines = createInterface({ input: child.stdio[fd] as NodeJS.ReadableStream });
   const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`it ended with ${code}`)));
   const [line] = (await Promise.race([once(lines, 'line'), ended])) as [string];
@@ -113,6 +129,15 @@ async function greetings(url: string): Promise<unknown[]> {
     await client.close();
   }
   return found;
+}
+
+/** A program that closes its server when its input ends, and exits with 7 then. */
+async function expectServedAndClosed(program: string, args: readonly string[]): Promise<void> {
+  const child = launch(program, args);
+  const closed = once(child, 'close');
+  expect(await greetings(await urlOf(child))).toEqual([greeting, greeting]);
+  child.stdin?.end();
+  expect(await closed).toEqual([7, null]);
 }
 
 describe.concurrent('servers', { timeout: 120_000 }, () => {
@@ -153,6 +178,14 @@ describe.concurrent('servers', { timeout: 120_000 }, () => {
 
   test.skipIf(bun === undefined)('Bun', async () => {
     expect(await greetings(await start(bun as string, ['bun.js']))).toEqual([greeting, greeting]);
+  });
+
+  test.skipIf(bun === undefined)('Bun, with the server of Node.js', async () => {
+    await expectServedAndClosed(bun as string, ['serve-http.js']);
+  });
+
+  test.skipIf(deno === undefined)('Deno, with the server of Node.js', async () => {
+    await expectServedAndClosed(deno as string, ['run', '--allow-net', '--allow-read', '--allow-env', 'serve-http.js']);
   });
 
   test.skipIf(deno === undefined)('Deno', async () => {

@@ -202,3 +202,15 @@ test('a handler that could not be loaded is loaded again by the next request, an
   await handle.close();
   expect(tries).toBe(2);
 });
+
+test('a runtime may pass its own object as the second argument', async () => {
+  const { handle } = make();
+  const request = new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Accept: both },
+    body: JSON.stringify(initializeBody('2025-11-25')),
+  });
+  // As Bun.serve does with its server.
+  const server = { address: { address: '127.0.0.1', family: 'IPv4', port: 3000 } };
+  expect((await handle(request, server as never)).status).toBe(200);
+});

@@ -32,8 +32,10 @@ export async function createFetchHandler(host: SessionHost, options: EndpointOpt
   endpoint.onNotFound = logOtherPath(endpoint);
   // Some runtimes end the timers of a request together with it: no request may wait for one of another.
   endpoint.state.turns.disable();
-  const handle = (request: Request, info: FetchInfo = {}): Promise<Response> => {
-    const exchange = new FetchExchange(request, info.address, endpoint);
+  const handle = (request: Request, info?: FetchInfo): Promise<Response> => {
+    // Runtimes pass something else as their second argument: for Bun it is the server, which has an address of its own.
+    const address: unknown = info?.address;
+    const exchange = new FetchExchange(request, typeof address === 'string' ? address : undefined, endpoint);
     endpoint.handle(exchange);
     return exchange.response;
   };

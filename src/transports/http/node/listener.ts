@@ -20,7 +20,9 @@ export const ownPort: Listener = {
       throw explanation === undefined ? cause : Object.assign(new Error(explanation, { cause }), { code });
     }),
   // Not `close` of node:http, which also ends idle connections: a request may be on its way on one of them.
-  stop: (server) => void NetServer.prototype.close.call(server),
+  // On Bun, servers of node:http have only that one.
+  stop: (server: HttpServer | NetServer) =>
+    void (server instanceof NetServer ? NetServer.prototype.close.call(server) : (server as HttpServer).close()),
 };
 
 /** What is wrong, and what to do; undefined for what is not known. */

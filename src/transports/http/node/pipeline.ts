@@ -42,6 +42,13 @@ const requestBytes = 4 * 1024;
 /** How much of a body node:http reads ahead. */
 const maxReadAhead = 64 * 1024;
 
+const isBun = 'bun' in process.versions;
+
+/** A response releases its socket when all of it has been written. On Bun it keeps its socket. */
+function isSent(response: ServerResponse): boolean {
+  return response.socket === null || (isBun && response.writableFinished);
+}
+
 export class Pipeline {
   readonly #buffered: BufferedBytes;
   readonly #maxBytes: number;
@@ -57,15 +64,14 @@ export class Pipeline {
     const connection: Connection = request.socket;
     if (connection[queue] !== undefined) return false;
     const previous = connection[latest];
-    // A response releases its socket when all of it has been written.
-    if (previous !== undefined && previous.socket !== null) return false;
+    if (previous !== undefined && !isSent(previous)) return false;
     connection[latest] = response;
     return true;
   }
 
   /** True when a connection has no open request. */
   isIdle(connection: Connection): boolean {
-    return connection[queue] === undefined && (connection[latest]?.socket ?? null) === null;
+    return connection[queue] === undefined && (connection[latest] === undefined || isSent(connection[latest]));
   }
 
   /** Calls `start` when all earlier requests of the connection have been answered. */
