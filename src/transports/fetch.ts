@@ -15,7 +15,8 @@ export type { FetchHandler, FetchInfo } from './http/fetch/to-fetch.ts';
  * reached by (`allowedHosts`), and the web origins that may call it (`allowedOrigins`).
  *
  * @example
- * export default { fetch: toFetch(server, { allowedHosts: ['mcp.example.com'] }) };
+ * const mcp = toFetch(server, { allowedHosts: ['mcp.example.com'] });
+ * export default { fetch: (request: Request) => mcp(request) };
  */
 export function toFetch(host: SessionHost, options: EndpointOptions = {}): FetchHandler {
   assertHost('toFetch', host);
