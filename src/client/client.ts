@@ -302,8 +302,10 @@ export class Client {
    * the server may take to end by itself, and again after SIGTERM. Default: `closeGraceMs`.
    */
   async close(options: { readonly graceMs?: number | undefined } = {}): Promise<void> {
-    assertCallOptions('close', options, 'close');
-    const { graceMs } = options;
+    // As a listener, such as `process.once('SIGTERM', client.close.bind(client))`, it gets arguments of the event.
+    const isListener = typeof options !== 'object' || options === null;
+    if (!isListener) assertCallOptions('close', options, 'close');
+    const graceMs = isListener ? undefined : options.graceMs;
     const { caller, cache } = this.#context;
     if (caller.closed) return caller.close(graceMs);
     const closing = caller.close(graceMs);

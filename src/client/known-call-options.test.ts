@@ -61,6 +61,14 @@ test('options of another kind of call, and of none, are rejected', async () => {
   await expect(client.close({ grace: 5 })).rejects.toThrow('Unknown option grace of close; use one of graceMs');
 });
 
+test('close as a listener of an event closes, whatever the event passes', async () => {
+  for (const passed of ['SIGTERM', null, 15]) {
+    const client: Untyped = await connect(new ScriptedServer('handshake', {}).target);
+    await client.close(passed);
+    await expect(client.ping()).rejects.toMatchObject({ code: 'closed' });
+  }
+});
+
 test('an object of a class may have further members', async () => {
   const server = new ScriptedServer('handshake', { ping: () => ({}) });
   const client = await connect(server.target);
