@@ -62,6 +62,7 @@ test.each(isFullRun ? eras : eras.slice(0, 1))(
     await printed.until(/wait begins/);
     save(home, 'src/tools.ts', tools('second'));
     expect(String(await call)).toContain('restarted because tools.ts changed. Send the request again');
+    await printed.until(/tools\/call wait {2}\d+ ms {2}failed: The server was restarted because tools\.ts changed/);
     expect(await textOf(client, 'greet')).toBe('second');
   },
   60_000,
@@ -91,10 +92,27 @@ test('with a broken file calls fail with the reason, until it is fixed', async (
   save(home, 'src/tools.ts', 'export function addTools( {');
   await printed.until(/server\.ts is not running \(exit code 1\)/);
   await expect(client.callTool('greet')).rejects.toThrow('server.ts is not running (exit code 1)');
+  await printed.until(/tools\/call greet {2}[\d.]+ ms {2}failed: server\.ts is not running \(exit code 1\)/);
   save(home, 'src/tools.ts', tools('fixed'));
   await printed.until(/restarting/);
   expect(await textOf(client, 'greet')).toBe('fixed');
 }, 60_000);
+
+test.each(eras)(
+  'calls that fail are printed with their errors ($era)',
+  async ({ revision }) => {
+    writeProject(home);
+    const { url, printed } = await start('src/server.ts');
+    const client = await join(url, revision);
+    expect((await client.callTool('fail')).isError).toBe(true);
+    await printed.until(/tools\/call fail {2}[\d.]+ ms {2}failed: no such tide\n/);
+    await expect(client.callTool('nope')).rejects.toThrow('nope');
+    await printed.until(/tools\/call nope {2}[\d.]+ ms {2}failed: Unknown tool: nope\n/);
+    await expect(client.request('no/such/method', {})).rejects.toThrow();
+    await printed.until(/no\/such\/method {2}[\d.]+ ms {2}failed: Method not found/);
+  },
+  60_000,
+);
 
 test('another host name is rejected', async () => {
   writeProject(home);

@@ -6,6 +6,7 @@ import { parseJson } from '../../common/parse-json.ts';
 import { errorRows } from '../../protocol/errors.ts';
 import { metaKeys } from '../../protocol/meta.ts';
 import type { List } from './http-messages.ts';
+import { callOf, type RelayedCall } from './relayed-call.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: messages of clients are forwarded as they are, not validated
 type Message = any;
@@ -23,6 +24,8 @@ export class ForwardedRequest {
   readonly #incoming: IncomingMessage;
   readonly #body: Buffer;
   readonly #response: ServerResponse;
+  readonly #onFailed: (call: RelayedCall) => void;
+  readonly #sinceMs = performance.now();
   readonly #messages: readonly Message[];
   /** A stream that outlives requests: that of a session, or a subscription. */
   readonly #isStream: boolean;
@@ -30,10 +33,17 @@ export class ForwardedRequest {
   /** The response is a stream of events. */
   #hasEvents = false;
 
-  constructor(incoming: IncomingMessage, body: Buffer, response: ServerResponse) {
+  /** `onFailed`: what `fail` responds to. The server reports all other calls. */
+  constructor(
+    incoming: IncomingMessage,
+    body: Buffer,
+    response: ServerResponse,
+    onFailed: (call: RelayedCall) => void,
+  ) {
     this.#incoming = incoming;
     this.#body = body;
     this.#response = response;
+    this.#onFailed = onFailed;
     // A body that is not JSON is left to the server, which rejects it.
     this.#messages = [parseJson(body.toString())].flat();
     this.#isStream = incoming.method === 'GET' || this.#messages[0]?.method === 'subscriptions/listen';
@@ -147,9 +157,13 @@ export class ForwardedRequest {
   /** Responds with an error, unless it is a stream. */
   fail(message: string): void {
     if (this.#response.writableEnded || this.isOpenStream) return;
-    const errors = this.#messages
-      .filter((each) => each?.method !== undefined && each.id !== undefined)
-      .map(({ id }) => ({ jsonrpc: '2.0', id, error: { code: errorRows.application.code, message } }));
+    const requests = this.#messages.filter((each) => each?.method !== undefined && each.id !== undefined);
+    for (const each of requests) this.#onFailed(callOf(each, performance.now() - this.#sinceMs, message));
+    const errors = requests.map(({ id }) => ({
+      jsonrpc: '2.0',
+      id,
+      error: { code: errorRows.application.code, message },
+    }));
     const [first] = errors;
     if (this.#hasEvents) {
       for (const each of errors) this.#event(each);

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { explainListenError } from '../serving/serve-http.ts';
 import { ForwardedRequest, type ListeningServer } from './forwarded-request.ts';
 import type { FrontMessage, ServerMessage, StoredState } from './http-messages.ts';
-import type { RelayedCall } from './relay.ts';
+import type { RelayedCall } from './relayed-call.ts';
 import type { ProcessLink } from './server-process.ts';
 
 const host = '127.0.0.1';
@@ -105,7 +105,7 @@ export class HttpFront implements ProcessLink {
       response.writeHead(413, { Connection: 'close' }).end();
       return;
     }
-    const forwarded = new ForwardedRequest(incoming, body, response);
+    const forwarded = new ForwardedRequest(incoming, body, response, this.#onCall);
     this.#open.add(forwarded);
     response.once('close', () => {
       this.#open.delete(forwarded);

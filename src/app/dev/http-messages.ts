@@ -1,7 +1,7 @@
 // The messages between `mooring dev --http` and the server process.
 
 import type { Json } from '../../protocol/model.ts';
-import type { RelayedCall } from './relay.ts';
+import type { RelayedCall } from './relayed-call.ts';
 
 /** Lists whose changes clients are notified of. */
 export const lists = ['tools', 'resources', 'prompts'] as const;

@@ -4,7 +4,8 @@ import { silentLogger } from '../../common/logger.ts';
 import { defaultMaxMessageBytes, LineReader, type LineRejection } from '../../transports/line-reader.ts';
 import { stopSignal } from '../../transports/process-watch.ts';
 import { serveStdio } from '../../transports/stdio.ts';
-import { DevRelay, type RelayedCall } from './relay.ts';
+import { DevRelay } from './relay.ts';
+import type { RelayedCall } from './relayed-call.ts';
 import { ServerProcess, type ServerProcessListener } from './server-process.ts';
 
 export interface DevListener extends ServerProcessListener {

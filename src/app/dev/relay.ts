@@ -6,21 +6,9 @@ import { errorRows } from '../../protocol/errors.ts';
 import type { Channel, Host, Outlet, Peer } from '../../protocol/exchange.ts';
 import { metaKeys } from '../../protocol/meta.ts';
 import type { RejectedLineId } from '../../transports/rejected-line-id.ts';
+import { callOf, errorOf, type RelayedCall, type UncheckedMessage } from './relayed-call.ts';
 
 type Id = string | number;
-
-// biome-ignore lint/suspicious/noExplicitAny: messages of either side are relayed as they are, not validated
-type UncheckedMessage = any;
-
-/** A request of the client that has ended. */
-export interface RelayedCall {
-  readonly method: string;
-  /** The tool, prompt or resource it names. */
-  readonly name: string | undefined;
-  readonly durationMs: number;
-  /** Why it failed: the message of an error, or the text of a tool result with `isError`. */
-  readonly error: string | undefined;
-}
 
 export interface RelayListener {
   onCall(call: RelayedCall): void;
@@ -208,7 +196,7 @@ export class DevRelay implements Host, Channel {
       if (method === 'resources/subscribe') this.#subscribed.set(params?.uri, params);
       if (method === 'resources/unsubscribe') this.#subscribed.delete(params?.uri);
     }
-    this.#report(request, error?.message ?? toolError(result));
+    this.#report(request, errorOf(message));
     return message;
   }
 
@@ -315,14 +303,8 @@ export class DevRelay implements Host, Channel {
   }
 
   /** A request of the client has ended. */
-  #report({ message: { method, params }, sinceMs }: OpenRelayedRequest, error: string | undefined): void {
-    const name = params?.name ?? params?.uri;
-    this.#listener.onCall({
-      method: String(method),
-      name: typeof name === 'string' ? name : undefined,
-      durationMs: performance.now() - sinceMs,
-      error,
-    });
+  #report({ message, sinceMs }: OpenRelayedRequest, error: string | undefined): void {
+    this.#listener.onCall(callOf(message, performance.now() - sinceMs, error));
     if (this.#open.size === 0 && this.#waiting.length === 0) this.#onIdle?.();
   }
 
@@ -339,12 +321,3 @@ export class DevRelay implements Host, Channel {
 const parse = (text: string): UncheckedMessage => parseJson(text);
 
 const isMessage = (value: UncheckedMessage): boolean => value?.jsonrpc === '2.0';
-
-/** The text of a tool result that is an error. */
-function toolError(result: UncheckedMessage): string | undefined {
-  if (result?.isError !== true) return undefined;
-  const text = Array.isArray(result.content)
-    ? result.content.find((each: UncheckedMessage) => each?.type === 'text')?.text
-    : '';
-  return typeof text === 'string' && text !== '' ? text : 'the tool reported an error';
-}

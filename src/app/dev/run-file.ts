@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { register } from 'node:module';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { SessionHost } from '../../protocol/exchange.ts';
+import type { Server } from '../../engine/server.ts';
 import { serveStdio } from '../../transports/stdio.ts';
 import type { HookData } from './loader-hooks.ts';
 
@@ -29,7 +29,7 @@ if (started !== undefined) {
   await serveStdio(exportedServer('It does not serve on stdio, so it must'));
 }
 
-function exportedServer(requirement: string): SessionHost {
+function exportedServer(requirement: string): Server {
   const server = [exported.server, exported.default].find((each) => typeof each?.connect === 'function');
   if (server !== undefined) return server;
   process.stderr.write(`${basename(file)} exports no server. ${requirement}: export const server = createServer(…)\n`);

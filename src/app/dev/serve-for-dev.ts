@@ -1,35 +1,36 @@
 // Serves the server of a file over HTTP for `mooring dev --http`, which forwards the requests of clients to it.
 
+import type { Server } from '../../engine/server.ts';
 import type { SessionHost } from '../../protocol/exchange.ts';
 import type { ExpiringStore } from '../../protocol/ports.ts';
 import { serveHttp } from '../../transports/http/node/serve.ts';
 import { createNodeSealer } from '../../transports/node-sealer.ts';
 import { type FrontMessage, type List, lists, type ServerMessage } from './http-messages.ts';
+import { observeCalls } from './observe-calls.ts';
 
-export async function serveForDev(host: SessionHost, started: Promise<unknown[]>): Promise<void> {
+export async function serveForDev(host: Server, started: Promise<unknown[]>): Promise<void> {
   const [{ url, key, state }] = (await started) as [FrontMessage];
   const store = new Map(state.map((each) => [each.key, each]));
   const { port } = await serveHttp(host, {
     port: 0,
-    // The names under which clients reach the port of `mooring dev`.
-    allowedHosts: ['localhost', '127.0.0.1'].map((name) => `${name}:${new URL(url).port}`),
+    allowedHosts: hostsAt(url),
     webSocket: false,
     sse: false,
     sealer: createNodeSealer(key),
     store: shared(store),
   });
   const announced = await listsOf(host);
-  host.observe({
-    ended({ request: { method, name }, outcome, durationMs }) {
-      const error = outcome === 'ok' ? undefined : outcome;
-      report({ kind: 'call', call: { method, name, durationMs, error } });
-    },
-  });
+  host.observe(observeCalls((call) => report({ kind: 'call', call })));
   report({ kind: 'listening', port, lists: announced });
   // A terminal that is closed sends it to all processes. `mooring dev` gets it, too, and ends this one with SIGTERM.
   process.on('SIGHUP', () => {});
   // `mooring dev` has ended, perhaps without a chance to end this process.
   process.once('disconnect', () => process.exit(0));
+}
+
+/** The names under which clients reach `mooring dev` at this URL, which names no port if that is 80. */
+export function hostsAt(url: string): string[] {
+  return ['localhost', '127.0.0.1'].map((name) => `${name}:${new URL(url).port || 80}`);
 }
 
 function report(message: ServerMessage): void {
