@@ -214,6 +214,31 @@ function putPlugin(name: string, module: string, more?: object): void {
   put(`plugins/${name}/index.js`, module);
 }
 
+test('an error of a plugin in the background, while the next plugin is loaded, does not end the server', async () => {
+  putPlugin(
+    'early',
+    `export const pack = () => ({ name: 'early', install() {
+      setTimeout(() => { void Promise.reject(new Error('lost in a promise')); throw new Error('lost in a timer'); }, 1);
+    } })`,
+  );
+  // Loaded when both errors have been reported.
+  putPlugin(
+    'late',
+    `export const pack = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return { name: 'late', install(server) { server.tool('late', { run: () => 'here' }) } };
+    }`,
+  );
+  put('mooring.json', JSON.stringify({ plugins: [{ source: './plugins/early' }, { source: './plugins/late' }] }));
+  const client = await connect([process.execPath, cli, 'serve', '--config', home.file('mooring.json')], {
+    env: { ...home.env, MOORING_DATA: home.file('data') },
+  });
+  expect((await client.callTool('late')).content).toEqual([{ type: 'text', text: 'here' }]);
+  const health = JSON.stringify((await client.callTool('health_check')).content);
+  expect(health).toContain('uncaught errors so far: 2');
+  await client.close();
+});
+
 test('plugins are loaded from the configuration; health_check reports one that fails, and the server keeps running', async () => {
   putPlugin(
     'weather',
@@ -229,6 +254,7 @@ test('plugins are loaded from the configuration; health_check reports one that f
     { needs: ['data'], config: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
   );
   putPlugin('broken', 'throw new Error("no station")');
+  putPlugin('unparsed', 'export const pack = (');
   put(
     'mooring.json',
     JSON.stringify({
@@ -236,6 +262,7 @@ test('plugins are loaded from the configuration; health_check reports one that f
       plugins: [
         { source: './plugins/weather', grant: ['data'], config: { city: 'Gdynia' } },
         { source: './plugins/broken' },
+        { source: './plugins/unparsed' },
         { source: './plugins/nowhere' },
         { source: './plugins/off', enabled: false },
       ],
@@ -253,6 +280,7 @@ test('plugins are loaded from the configuration; health_check reports one that f
   const health = await textOf('health_check');
   expect(health).toContain('no station');
   expect(health).toContain('plugin broken');
+  expect(health).toMatch(/syntax error in index\.js or a file that it imports: Unexpected end of input/);
   expect(health).toContain('nowhere');
   expect(health).not.toContain('plugins/off');
 

@@ -8,7 +8,7 @@ import { ownFilesOf } from '../state/own-files.ts';
 import type { PluginHost } from './contract.ts';
 
 /** `network`, `network:api.example.org`, `files`, `data`, `command:git`, `env:API_KEY`. */
-export const capabilityPattern =
+const capabilityPattern =
   '^(network(:(\\*\\.)?[A-Za-z0-9.-]+)?|files|data|command:[A-Za-z0-9._+-]+|env:[A-Za-z_][A-Za-z0-9_]*)$';
 
 /** The needs that are not granted. `network` covers all hosts; `network:HOST` covers that host only. */
@@ -16,6 +16,9 @@ export function missingGrants(needs: readonly string[], grants: readonly string[
   const granted = new Set(grants);
   return needs.filter((need) => !granted.has(need) && !(need.startsWith('network:') && granted.has('network')));
 }
+
+/** How capabilities are written, for messages. */
+export const capabilityForms = 'network, network:HOST, files, data, command:PROGRAM, env:NAME';
 
 /** Grants that are not known capabilities, most likely mistyped. */
 export function unknownGrants(grants: readonly string[]): string[] {

@@ -5,7 +5,6 @@ import { dirname, isAbsolute, join, sep } from 'node:path';
 import { compileSchema, formatIssues } from '../../schema/index.ts';
 import { ownershipProblem } from '../config/ownership.ts';
 import { dataOf, JsoncError, parseJsonc, positionOf } from '../text/jsonc.ts';
-import { capabilityPattern } from './capabilities.ts';
 import type { PluginManifest } from './contract.ts';
 
 /** Why a plugin cannot be loaded, for the log and for health_check. */
@@ -19,7 +18,7 @@ const manifestSchema = {
     version: { type: 'string', minLength: 1, maxLength: 64 },
     description: { type: 'string' },
     main: { type: 'string', minLength: 1 },
-    needs: { type: 'array', items: { type: 'string', pattern: capabilityPattern } },
+    needs: { type: 'array', items: { type: 'string' } },
     config: { type: 'object' },
   },
   required: ['name', 'version'],

@@ -9,7 +9,7 @@ import type { Server } from '../../engine/server.ts';
 import { compileSchema, formatIssues } from '../../schema/index.ts';
 import type { Health } from '../serving/health.ts';
 import type { PluginSettings, Settings } from '../settings/settings.ts';
-import { missingGrants, openHost, unknownGrants } from './capabilities.ts';
+import { capabilityForms, missingGrants, openHost, unknownGrants } from './capabilities.ts';
 import type { PluginFactory, PluginManifest, PluginPack, PluginServer } from './contract.ts';
 import { findPlugin, modulePath, PluginError, readManifest } from './manifest.ts';
 import type { Snapshots } from './snapshots.ts';
@@ -129,8 +129,11 @@ export class Plugin {
     const folder = (this.#folder = findPlugin(source, from));
     const manifest = await readManifest(folder);
     this.#name = manifest.name;
-    const odd = unknownGrants(grant);
-    if (odd.length > 0) throw new PluginError(`unknown capability in "grant": ${odd.join(', ')}`);
+    for (const [key, capabilities] of Object.entries({ needs: manifest.needs, grant })) {
+      const odd = unknownGrants(capabilities);
+      if (odd.length === 0) continue;
+      throw new PluginError(`unknown capability in "${key}": ${odd.join(', ')}; use ${capabilityForms}`);
+    }
     const missing = missingGrants(manifest.needs, grant);
     if (missing.length > 0) {
       const grants = missing.map((each) => JSON.stringify(each)).join(', ');
@@ -141,7 +144,7 @@ export class Plugin {
     const home = isReload ? snapshots.take(folder) : folder;
     const path = modulePath(home, manifest);
     this.#modules.push(pathToFileURL(home + sep).href, home + sep);
-    const factory = await this.#step('loading', async () => factoryOf(await import(pathToFileURL(path).href)));
+    const factory = await this.#step('loading', async () => factoryOf(await this.#import(path, manifest)));
     const { host, close } = await openHost(
       manifest.name,
       grant,
@@ -156,6 +159,18 @@ export class Plugin {
     } catch (error) {
       await close();
       throw error;
+    }
+  }
+
+  /** The stack of code that cannot be parsed names no file. */
+  async #import(path: string, { main }: PluginManifest): Promise<Readonly<Record<string, unknown>>> {
+    try {
+      return await import(pathToFileURL(path).href);
+    } catch (error) {
+      if (!(error instanceof SyntaxError) || this.owns(error.stack ?? '')) throw error;
+      throw new PluginError(
+        `syntax error in ${main} or a file that it imports: ${error.message}. In the folder of the plugin, "node ${main}" shows the line`,
+      );
     }
   }
 

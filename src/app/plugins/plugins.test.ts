@@ -96,6 +96,7 @@ test('a plugin from a package is found in node_modules, its manifest in package.
 
 test.each<[string, string, object, Partial<PluginSettings>, RegExp]>([
   ['does not parse', 'export const pack = (', {}, {}, /./],
+  ['parses wrong JSON', 'JSON.parse("{")', {}, {}, /JSON/],
   ['throws when it is loaded', 'throw new Error("boom")', {}, {}, /boom/],
   ['throws when it is started', 'export const pack = () => { throw new Error("no station") }', {}, {}, /no station/],
   ['exports nothing', 'export const other = 1', {}, {}, /does not export a function "pack"/],
@@ -108,6 +109,13 @@ test.each<[string, string, object, Partial<PluginSettings>, RegExp]>([
     { needs: ['network:api.example', 'data'] },
     { grant: ['data'] },
     /"grant": \["network:api.example"\]/,
+  ],
+  [
+    'needs something unknown',
+    greeter('x'),
+    { needs: ['everything'] },
+    {},
+    /unknown capability in "needs": everything; use/,
   ],
   [
     'was granted something unknown',

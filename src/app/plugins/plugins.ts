@@ -26,9 +26,16 @@ export function plugins(options: PluginsOptions): Pack<Server> & { guard(): void
   const snapshots = new Snapshots();
   const all = settings.plugins.map((entry) => new Plugin(entry, { settings, logger, from, snapshots }));
   const undo: (() => void)[] = [];
+  let unguard = (): void => {};
+  const guard = (): void => {
+    unguard();
+    unguard = catchUncaughtErrors(() => all);
+  };
   return {
     name: 'plugins',
     async install(server) {
+      // A plugin can fail while the ones after it are loaded.
+      if (all.length > 0) guard();
       for (const [i, plugin] of all.entries()) {
         await plugin.start(server);
         undo.push(health.add(`plugin ${plugin.name}`, () => plugin.health()));
@@ -43,11 +50,10 @@ export function plugins(options: PluginsOptions): Pack<Server> & { guard(): void
         }
       }
     },
-    /** Keeps errors of plugins from ending the process. Call it after the transport installed its own handlers. */
-    guard() {
-      undo.push(catchUncaughtErrors(() => all));
-    },
+    /** Keeps errors of plugins from ending the process. Call it again when the transport has installed its own handlers. */
+    guard,
     async close() {
+      unguard();
       for (const each of undo.splice(0).reverse()) each();
       for (const plugin of [...all].reverse()) await plugin.stop();
       snapshots.close();

@@ -21,7 +21,8 @@ type Handler = (...args: unknown[]) => void;
 
 /**
  * Runs before the existing handlers of the process: an error of a plugin goes to the plugin, all others to these
- * handlers. Call it after the transport has started; the returned function undoes it.
+ * handlers, or ends the process if there are none. Handlers that are added later also get the errors of plugins, so call it
+ * again then; the returned function undoes it.
  */
 export function catchUncaughtErrors(owners: () => Iterable<ErrorOwner>): () => void {
   const undo = events.map((event) => {
@@ -29,7 +30,8 @@ export function catchUncaughtErrors(owners: () => Iterable<ErrorOwner>): () => v
     const mine: Handler = (error, ...rest) => {
       const owner = running.getStore() ?? ownerByStack(error, owners());
       if (owner !== undefined) owner.onUncaughtError(error);
-      else for (const other of others) other.call(process, error, ...rest);
+      else if (others.length > 0) for (const other of others) other.call(process, error, ...rest);
+      else endProcess(error);
     };
     process.removeAllListeners(event);
     process.on(event as 'uncaughtException', mine as never);
@@ -41,6 +43,14 @@ export function catchUncaughtErrors(owners: () => Iterable<ErrorOwner>): () => v
   return () => {
     for (const each of undo) each();
   };
+}
+
+/** As Node.js does without a handler: prints the error, exit code 1. */
+function endProcess(error: unknown): void {
+  for (const event of events) process.removeAllListeners(event);
+  setImmediate(() => {
+    throw error;
+  });
 }
 
 /** Without an async context, the stack shows whose code failed. */
