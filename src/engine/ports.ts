@@ -163,6 +163,8 @@ export interface TaskEvent {
   readonly key?: string;
   /** Who made the change, if a caller did. */
   readonly peer?: Peer;
+  /** The request that created the task. */
+  readonly request?: RequestInfo;
 }
 
 /** Is notified of messages and calls and cannot change them. Every method is optional; what it throws is logged. */

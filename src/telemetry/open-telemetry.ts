@@ -55,11 +55,6 @@ export function startLinkedSpan(name: string, attributes: Attributes, cause: Spa
   return trace.getTracer(scope).startSpan(name, { kind: SpanKind.INTERNAL, attributes, root: true, links });
 }
 
-/** The span that is active where this is called. */
-export function activeSpanContext(): SpanContext | undefined {
-  return trace.getSpanContext(context.active());
-}
-
 /** The span that a `traceparent` names. */
 export function spanContextOf(traceparent: string): SpanContext | undefined {
   return trace.getSpanContext(remoteContext({ traceparent }) ?? ROOT_CONTEXT);

@@ -118,7 +118,10 @@ class ServerRecorder {
     });
   };
 
-  taskChanged = (event: TaskEvent): void => this.#tasks.changed(event);
+  taskChanged = (event: TaskEvent): void => {
+    const { request } = event;
+    this.#tasks.changed(event, request && this.#spans.get(request)?.spanContext());
+  };
 
   connected = (peer: Peer): void => {
     this.#connections.set(peer, { sinceMs: performance.now(), revision: undefined });

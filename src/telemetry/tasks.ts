@@ -3,14 +3,7 @@
 
 import type { TaskEvent } from '../engine/ports.ts';
 import { names, toolError } from './names.ts';
-import {
-  activeSpanContext,
-  endSpan,
-  type Span,
-  type SpanContext,
-  spanContextOf,
-  startLinkedSpan,
-} from './open-telemetry.ts';
+import { endSpan, type Span, type SpanContext, spanContextOf, startLinkedSpan } from './open-telemetry.ts';
 import type { Attributes } from './request-attributes.ts';
 
 /** Runs that later ones can be linked to. Stops tasks that never run again from filling the memory. */
@@ -29,11 +22,12 @@ export class TaskSpans {
     return id === undefined ? undefined : this.#running.get(id);
   }
 
-  changed({ type, task }: TaskEvent): void {
+  /** `creator`: the span of the request that created the task, if there is one. */
+  changed({ type, task }: TaskEvent, creator?: SpanContext): void {
     const { id, tool, attempt, context } = task;
     if (startsRun.has(type)) {
       this.#end(id, {});
-      const cause = type === 'created' ? activeSpanContext() : this.#runBefore(task);
+      const cause = type === 'created' ? creator : this.#runBefore(task);
       const attributes = {
         [names.tool]: tool,
         [names.operation]: 'execute_tool',

@@ -1,7 +1,7 @@
 // Spans and metrics by the conventions for MCP, through the wire, with exporters that keep everything in memory.
 
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type Client, connect, inMemory } from '../../src/client/index.ts';
 import { createServer, type HttpServer, type Server, serveHttp, UserError } from '../../src/index.ts';
 import { clientTelemetry, telemetry } from '../../src/telemetry/index.ts';
@@ -201,6 +201,26 @@ test('a task is a trace of its own, linked to the call that created it; its poll
   expect(run.links.map((link) => link.context.spanId)).toEqual([created.spanContext().spanId]);
   expect(run.attributes).toMatchObject({ 'gen_ai.tool.name': 'slow', 'mooring.task.attempt': 1 });
   expect(spans.getFinishedSpans().map(({ name }) => name)).not.toContain('tasks/get');
+});
+
+test('a task that something outside of its call creates is linked to that call, and to no other', async () => {
+  const server = await createTraced();
+  const waiting: (() => void)[] = [];
+  server.tool('late', {
+    task: { support: 'optional', start: 'on-detach' },
+    run: async (_args, ctx) => {
+      await new Promise<void>((resolve) => waiting.push(() => void ctx.detach().then(resolve)));
+      return 'done';
+    },
+  });
+  server.tool('wake', { run: () => void waiting.splice(0).map((detach) => detach()) });
+  const client = await open(server, '2026-07-28');
+  const late = client.callTool('late');
+  await vi.waitUntil(() => waiting.length > 0);
+  await client.callTool('wake');
+  await late;
+  const [link] = named('task late', SpanKind.INTERNAL).links;
+  expect(link?.context.spanId).toBe(named('tools/call late', SpanKind.SERVER).spanContext().spanId);
 });
 
 test('where a framework executes the tool in a span already, there is no second one', async () => {

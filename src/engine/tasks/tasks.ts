@@ -158,7 +158,7 @@ export class Tasks implements LoadedTasks, RunHost {
     if ('existing' in created) return { existing: created.existing };
     this.#hasStored = true;
     runner.wake();
-    this.events.emit({ type: 'created', task: record, peer: call.peer });
+    this.events.emit({ type: 'created', task: record, peer: call.peer, request: call });
     return { created: record };
   }
 
