@@ -30,7 +30,9 @@ export function useCompileCache(): void {
   };
   try {
     const { platform, env } = process;
-    const home = env[platform === 'win32' ? 'USERPROFILE' : 'HOME'] || process.getBuiltinModule('node:os').homedir();
+    const { homedir, userInfo } = process.getBuiltinModule('node:os');
+    // With an empty `HOME`, `homedir()` is empty, too.
+    const home = env[platform === 'win32' ? 'USERPROFILE' : 'HOME'] || homedir() || userInfo().homedir;
     const folder = cacheFolder({ platform, env, home });
     // Not `recursive`, which never returns below /proc.
     for (const each of [dirname(folder), folder]) if (!existsSync(each)) mkdirSync(each, { mode: 0o700 });

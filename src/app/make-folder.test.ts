@@ -2,7 +2,7 @@ import { statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { temporaryFolder } from '../../test/support/temporary-folder.ts';
-import { makeFolder } from './make-folder.ts';
+import { makeDataFolder, makeFolder } from './make-folder.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -29,4 +29,11 @@ test.runIf(process.platform === 'linux')('a folder below /proc is an error at on
   expect(() => makeFolder('/proc/nope')).toThrow('ENOENT');
   expect(() => makeFolder('/proc/nope/deeper/still')).toThrow('ENOENT');
   expect(() => makeFolder('/proc/self/status/x')).toThrow(/ENOTDIR/);
+});
+
+test('a data folder that cannot be created is reported with the reason and a remedy', () => {
+  writeFileSync(join(folder, 'file'), '');
+  expect(() => makeDataFolder(join(folder, 'file/data'))).toThrow(
+    `The data folder ${join(folder, 'file/data')} cannot be created: a part of its path is not a folder. Check the folders above it, or choose another one with --data`,
+  );
 });

@@ -36,4 +36,16 @@ export function requireFolder(path: string, where: string, mode?: number): void 
   }
 }
 
+/** The same for the data folder, which is created when something is stored. */
+export function makeDataFolder(path: string): void {
+  try {
+    makeFolder(path);
+  } catch (error) {
+    const reason = isMissing(error) ? 'a folder cannot be created there' : reasonText(error, 'folder');
+    throw new UsageError(
+      `The data folder ${path} cannot be created: ${reason}. Check the folders above it, or choose another one with --data`,
+    );
+  }
+}
+
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';

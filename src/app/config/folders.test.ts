@@ -1,7 +1,28 @@
-import { homedir } from 'node:os';
-import { expect, test } from 'vitest';
+import { homedir, userInfo } from 'node:os';
+import { afterEach, expect, test, vi } from 'vitest';
 import { defaultCredentialFile } from '../../client/auth/index.ts';
-import { credentialFile, dataFolder, userConfigFile } from './folders.ts';
+import { credentialFile, dataFolder, thisPlatform, userConfigFile } from './folders.ts';
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+test('without HOME and without an account, the error says what to set', () => {
+  for (const name of ['HOME', 'USERPROFILE']) vi.stubEnv(name, undefined);
+  vi.spyOn(process, 'getBuiltinModule').mockReturnValue({
+    homedir() {
+      throw new Error('uv_os_homedir returned ENOENT');
+    },
+  } as never);
+  expect(() => thisPlatform()).toThrow('The home folder is not known: this user has no account here. Set HOME');
+});
+
+test.skipIf(process.platform === 'win32')('with an empty HOME the folders are those of the user account', () => {
+  vi.stubEnv('HOME', '');
+  expect(thisPlatform().home).toBe(userInfo().homedir);
+  expect(defaultCredentialFile({}, 'linux')).toBe(credentialFile({ ...thisPlatform({}), platform: 'linux' }));
+});
 
 test.each([
   ['linux', {}, '/h/.local/share/mooring', '/h/.config/mooring/mooring.json'],

@@ -1,6 +1,7 @@
 // The standard folders of this platform for data and configuration.
 
 import { basename, dirname, posix, win32 } from 'node:path';
+import { UsageError } from '../usage-error.ts';
 
 /** The inputs; tests pass their own. */
 export interface Platform {
@@ -14,10 +15,20 @@ export function thisPlatform(env: Readonly<Record<string, string | undefined>> =
   return { platform: process.platform, env, home: homeFolder() };
 }
 
-/** Same as `os.homedir()`, which reads the environment first; `node:os` is loaded only if that is not set. */
+/**
+ * Same as `os.homedir()`, which reads the environment first; `node:os` is loaded only if that is not set. With an empty `HOME`
+ * that returns an empty text, and files would be stored in the working folder.
+ */
 function homeFolder(): string {
-  const named = process.env[process.platform === 'win32' ? 'USERPROFILE' : 'HOME'];
-  return set(named) ?? process.getBuiltinModule('node:os').homedir();
+  const named = set(process.env[process.platform === 'win32' ? 'USERPROFILE' : 'HOME']);
+  if (named !== undefined) return named;
+  const { homedir, userInfo } = process.getBuiltinModule('node:os');
+  try {
+    return homedir() || userInfo().homedir;
+  } catch {
+    // A user id without an account, as in a container.
+    throw new UsageError('The home folder is not known: this user has no account here. Set HOME');
+  }
 }
 
 /** `~/.local/share/mooring`, `~/Library/Application Support/mooring` or `%LOCALAPPDATA%\mooring`. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Logger } from '../../common/logger.ts';
 import type { Server } from '../../engine/server.ts';
 import type { DataFolder, SqliteNotesOptions } from '../../stores/sqlite/index.ts';
-import { makeFolder } from '../make-folder.ts';
+import { makeDataFolder } from '../make-folder.ts';
 import type { HealthRegistry } from '../serving/health.ts';
 
 export interface Data {
@@ -28,7 +28,7 @@ export async function useData(server: Server, folder: string, { logger, health, 
   const open = (): Promise<DataFolder> => {
     opening ??= import('../../stores/sqlite/index.ts')
       .then(({ openDataFolder }) => {
-        makeFolder(folder);
+        makeDataFolder(folder);
         return openDataFolder(folder, { logger, ...limits });
       })
       .catch((error: unknown) => {

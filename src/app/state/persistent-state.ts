@@ -4,7 +4,7 @@
 import type { Logger } from '../../common/logger.ts';
 import type { Bus } from '../../protocol/ports.ts';
 import { openDataFolder } from '../../stores/sqlite/index.ts';
-import { makeFolder } from '../make-folder.ts';
+import { makeDataFolder } from '../make-folder.ts';
 import { type ConfiguredKeys, sealKeys } from '../settings/seal-keys.ts';
 import type { PersistentStatePack } from './task-store.ts';
 
@@ -22,7 +22,7 @@ export async function openPersistentState(
   const { folder, bus } = options;
   const keys = sealKeys(options);
   // No backup copy here: the store of notes in the same folder makes one.
-  makeFolder(folder);
+  makeDataFolder(folder);
   const data = await openDataFolder(folder, { logger, backupAfterMs: 0 });
   return {
     name: 'persistent-state',

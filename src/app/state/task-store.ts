@@ -11,7 +11,7 @@ import type { ApplyOptions } from '../../security/policy/index.ts';
 import type { DataFolder } from '../../stores/sqlite/index.ts';
 import type { HttpOptions } from '../../transports/http.ts';
 import type { ResolvedSettings } from '../config/resolve.ts';
-import { makeFolder } from '../make-folder.ts';
+import { makeDataFolder } from '../make-folder.ts';
 import { gatewayProfile, type PersistentState, profiles } from '../profiles/index.ts';
 import type { Health } from '../serving/health.ts';
 
@@ -118,7 +118,7 @@ class FolderTaskStore implements TaskStore {
   async #load(): Promise<DataFolder> {
     try {
       const { openDataFolder } = await import('../../stores/sqlite/index.ts');
-      makeFolder(this.#folder);
+      makeDataFolder(this.#folder);
       // The last good copy is made by the store of notes in the same folder.
       const data = await openDataFolder(this.#folder, { logger: this.#logger, backupAfterMs: 0 });
       this.#tasks = data.tasks;

@@ -4,7 +4,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Json, JsonObject } from '../../../protocol/model.ts';
 import { decodeSealKey } from '../../../protocol/seal-key.ts';
@@ -73,9 +73,11 @@ export function createFileStore(
 
 /** Where credentials are stored by default. */
 export function defaultCredentialFile(env: NodeJS.ProcessEnv = process.env, platform = process.platform): string {
-  if (platform === 'win32') return join(env['LOCALAPPDATA'] ?? join(homedir(), 'AppData', 'Local'), 'mooring', name);
-  if (platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'mooring', name);
-  return join(env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state'), 'mooring', name);
+  // With an empty `HOME` the first is empty, and the file would be in the working folder.
+  const home = homedir() || userInfo().homedir;
+  if (platform === 'win32') return join(env['LOCALAPPDATA'] ?? join(home, 'AppData', 'Local'), 'mooring', name);
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'mooring', name);
+  return join(env['XDG_STATE_HOME'] || join(home, '.local', 'state'), 'mooring', name);
 }
 const name = 'credentials.json';
 
