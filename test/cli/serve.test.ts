@@ -75,6 +75,12 @@ test('HTTP flags without --http are reported', async () => {
   expect((await home.run(['serve', 'everything'])).stderr).not.toContain('no effect');
 });
 
+test('flags of the console without --console are reported', async () => {
+  const { code, stderr } = await home.run(['serve', 'everything', '--console-raw']);
+  expect([code, stderr]).toEqual([0, expect.stringContaining('--console-raw: no effect without --console')]);
+  expect((await home.run(['serve', 'everything', '--console', '--console-raw'])).stderr).not.toContain('no effect');
+});
+
 test('flags override the HTTP options of a profile', async () => {
   const { url } = await home.serve(['system', '--data', home.file('data')]);
   expect(new URL(url).port).not.toBe('8080');
@@ -197,7 +203,7 @@ test('calls are in the audit log, which can be verified and searched', async () 
   appendFileSync(file, 'x\n');
   const broken = await home.run(['audit', 'verify', file]);
   expect(broken.code).toBe(1);
-  expect(broken.stdout).toMatch(/^✗ log: broken at /);
+  expect(broken.stdout).toMatch(/^✗ log: broken at .*\n {2}the first \d+ lines of the log are intact\n$/);
 });
 
 test('an audit log in a folder that all users can write is rejected', async () => {

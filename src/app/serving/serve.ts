@@ -232,16 +232,26 @@ async function telemetryOf(options: { readonly contents: boolean }) {
   return telemetry(options);
 }
 
-/** Flags that have no effect because HTTP is off. */
+/** Flags that have no effect because HTTP or the console is off. */
 function unusedFlags({ settings, values }: ResolvedSettings): string[] {
-  if (settings.http?.enabled === true) return [];
-  const idle = settingOptions
+  const flagsOf = (options: typeof settingOptions): string[] =>
+    options
+      .map(({ key }) => values.get(key)?.origin)
+      .flatMap((origin) => (origin?.from === 'flag' ? (origin.where ?? []) : []));
+  const http = settingOptions
     .filter(({ section, onStdio }) => (section === 'http' || section === 'auth') && onStdio !== true)
     // Gateways on a socket turn it off.
-    .filter(({ key }) => key !== 'http.enabled')
-    .map(({ key }) => values.get(key)?.origin)
-    .flatMap((origin) => (origin?.from === 'flag' ? (origin.where ?? []) : []));
-  return idle.length === 0 ? [] : [`${idle.join(', ')}: no effect without --http`];
+    .filter(({ key }) => key !== 'http.enabled');
+  const idle: readonly (readonly [string, readonly string[]])[] = [
+    ['--http', settings.http?.enabled === true ? [] : flagsOf(http)],
+    [
+      '--console',
+      settings.console !== undefined ? [] : flagsOf(settingOptions.filter(({ section }) => section === 'console')),
+    ],
+  ];
+  return idle.flatMap(([flag, flags]) =>
+    flags.length === 0 ? [] : [`${flags.join(', ')}: no effect without ${flag}`],
+  );
 }
 
 async function authenticationOf({ auth, http }: Settings, logger: Logger): Promise<LiveAuthentication | undefined> {

@@ -126,7 +126,8 @@ async function verify(place: AuditLocation, json: boolean, out: Output): Promise
 function sentence(log: Verification, { style }: Output): string {
   const { name, ok, lines, from, head, sealed, unfinished, missing, broken } = log;
   if (!ok && broken !== undefined) {
-    return `${style.bad('✗')} ${name}: broken at ${broken.file}:${broken.line}: ${broken.why}\n  ${lines === 1 ? 'the line before it is' : `the ${lines} lines before it are`} intact\n`;
+    const intact = lines === 1 ? 'only the first line of the log is' : `the first ${lines} lines of the log are`;
+    return `${style.bad('✗')} ${name}: broken at ${broken.file}:${broken.line}: ${broken.why}\n${lines === 0 ? '' : `  ${intact} intact\n`}`;
   }
   const remarks = [
     from > 1 && missing[0]?.from !== 1 ? `starts at line ${from}: older files were deleted` : '',
