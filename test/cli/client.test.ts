@@ -157,6 +157,9 @@ test('without a terminal, input requests are answered from the command line, or 
   const call = ['call', url(), 'test_elicitation', '--arg', 'message=Who?'];
   const answered = await home.run([...call, '--answer', 'username=ada', '--answer', 'email=ada@example.org']);
   expect(answered.stdout).toContain('{"username":"ada","email":"ada@example.org"}');
+  const mistyped = await home.run([...call, '--answer', 'usrname=ada', '--answer', 'email=ada@example.org']);
+  expect(mistyped.stderr).toContain('--answer is missing for username. This form asks for');
+  expect(mistyped.stderr).toContain(', not for usrname\n');
   const unanswered = await home.run(call);
   expect(unanswered.code).toBe(1);
   expect(unanswered.stderr).toContain('Run the command in a terminal, or answer with --answer name=value');

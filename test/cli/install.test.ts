@@ -75,6 +75,17 @@ test.each([
   expect(JSON.parse(read(file))).toEqual({ [key]: { mooring: { ...entry, headers } } });
 });
 
+test('a variable or header in another form is a usage error that shows the form', async () => {
+  expect(await home.run(['install', 'cursor', '--env', 'FOO'])).toMatchObject({
+    code: 2,
+    stderr: 'mooring: --env must be "NAME=VALUE", not "FOO"\n',
+  });
+  expect(await home.run(['install', 'cursor', '--url', 'http://127.0.0.1:1/mcp', '--header', 'bad'])).toMatchObject({
+    code: 2,
+    stderr: 'mooring: --header must be "Name: value", not "bad"\n',
+  });
+});
+
 test('codex gets TOML', async () => {
   put('.codex/config.toml', 'model = "gpt" # mine\n');
   await home.run(['install', 'codex', '--profile', 'reference', '--env', 'A=b c', '--npx']);

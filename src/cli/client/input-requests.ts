@@ -135,8 +135,14 @@ function fromAnswers(schema: FormSchema, answers: Readonly<Record<string, string
   const missing = schema.required?.filter(
     (name) => content[name] === undefined && schema.properties?.[name]?.default === undefined,
   );
-  if (missing !== undefined && missing.length > 0)
-    throw new InputDeclined(`--answer is missing for ${missing.join(', ')}`);
+  if (missing !== undefined && missing.length > 0) {
+    const fields = Object.keys(schema.properties ?? {});
+    // An answer may be for another form of the same call.
+    const unknown = Object.keys(answers).filter((name) => !fields.includes(name) && !used.has(name));
+    const mistyped =
+      unknown.length === 0 ? '' : `. This form asks for ${fields.join(', ')}, not for ${unknown.join(', ')}`;
+    throw new InputDeclined(`--answer is missing for ${missing.join(', ')}${mistyped}`);
+  }
   for (const name of Object.keys(content)) used.add(name);
   return { action: 'accept', content: content as NonNullable<FormAnswer['content']> };
 }

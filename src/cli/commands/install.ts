@@ -232,7 +232,7 @@ function serverOf(
       throw new UsageError(`${given.join(' and ')} cannot be combined with --url, which does not start a server`);
     return {
       url: values.url,
-      headers: pairs(values.header ?? [], /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/, '--header'),
+      headers: pairs(values.header ?? [], /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/, '--header', 'Name: value'),
     };
   }
   if (values.header !== undefined) throw new UsageError('--header works only together with --url');
@@ -241,7 +241,7 @@ function serverOf(
     const known = Object.keys(profiles).join(', ');
     throw new UsageError(`Unknown profile ${JSON.stringify(values.profile)}; choose one of ${known}`);
   }
-  const env = pairs(values.env ?? [], /^([^=]+)=(.*)$/s, '--env');
+  const env = pairs(values.env ?? [], /^([^=]+)=(.*)$/s, '--env', 'NAME=VALUE');
   if (ownCommand !== undefined) {
     const given = (['profile', 'npx', 'this'] as const).filter((flag) => values[flag] !== undefined);
     if (given.length > 0)
@@ -256,12 +256,11 @@ function serverOf(
   });
 }
 
-function pairs(texts: readonly string[], pattern: RegExp, flag: string): Record<string, string> {
+function pairs(texts: readonly string[], pattern: RegExp, flag: string, form: string): Record<string, string> {
   return Object.fromEntries(
     texts.map((text) => {
       const match = pattern.exec(text);
-      if (match === null)
-        throw new UsageError(`${flag} has an invalid value: ${JSON.stringify(text)}. See "mooring install --help"`);
+      if (match === null) throw new UsageError(`${flag} must be "${form}", not ${JSON.stringify(text)}`);
       return [match[1] as string, match[2] as string];
     }),
   );
