@@ -40,7 +40,7 @@ import { type ClientTasks, Tasks } from './features/tasks.ts';
 import { Tools } from './features/tools.ts';
 import { guarded } from './guarded-listener.ts';
 import type { InputResponder } from './input-requests.ts';
-import { assertCallOptions } from './known-call-options.ts';
+import { assertCallOptions, optionsOfClose } from './known-call-options.ts';
 import type { CallOptions, ClientLimits, ConnectOptions, ReadOptions, ToolCallOptions } from './options.ts';
 import { reportUnexpectedOutput } from './unexpected-output.ts';
 
@@ -302,10 +302,7 @@ export class Client {
    * the server may take to end by itself, and again after SIGTERM. Default: `closeGraceMs`.
    */
   async close(options: { readonly graceMs?: number | undefined } = {}): Promise<void> {
-    // As a listener, such as `process.once('SIGTERM', client.close.bind(client))`, it gets arguments of the event.
-    const isListener = typeof options !== 'object' || options === null;
-    if (!isListener) assertCallOptions('close', options, 'close');
-    const graceMs = isListener ? undefined : options.graceMs;
+    const { graceMs } = optionsOfClose(options);
     const { caller, cache } = this.#context;
     if (caller.closed) return caller.close(graceMs);
     const closing = caller.close(graceMs);

@@ -52,6 +52,13 @@ export function assertCallOptions(
   assertKnownOptions(method, options, known[kind]);
 }
 
+/** As a listener, such as `process.once('SIGTERM', client.close.bind(client))`, it gets arguments of the event. */
+export function optionsOfClose(options: unknown): { readonly graceMs?: number | undefined } {
+  if (typeof options !== 'object' || options === null) return {};
+  assertCallOptions('close', options, 'close');
+  return options;
+}
+
 function isInstance(options: object): boolean {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) return false;
   const prototype: unknown = Object.getPrototypeOf(options);
