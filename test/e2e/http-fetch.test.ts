@@ -135,6 +135,25 @@ describe('the rules of the endpoint hold', () => {
   });
 });
 
+test('authenticate gets the Request that the application has passed', async () => {
+  const users = new WeakMap<object, string>();
+  const { handle } = make({
+    authenticate: ({ raw }) => {
+      const id = users.get(raw as Request);
+      return id === undefined ? undefined : { id };
+    },
+  });
+  const request = () =>
+    new Request('http://localhost/mcp', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Accept: both, ...modernHeaders('tools/list') },
+      body: JSON.stringify(modernBody('tools/list')),
+    });
+  const known = request();
+  users.set(known, 'ada');
+  expect([(await handle(known)).status, (await handle(request())).status]).toEqual([200, 401]);
+});
+
 test('aborting the request, or cancelling its stream, cancels a stateless call', async () => {
   const { post } = make();
   const before = aborted.length;

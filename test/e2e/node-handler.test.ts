@@ -56,6 +56,26 @@ describe.each(Object.entries(applications))('in %s', (_name, application) => {
   });
 });
 
+test.each(['2025-11-25', '2026-07-28'] as const)(
+  'the user that middleware of the application has found is the caller, on %s',
+  async (revision) => {
+    const handler = handlerFor(greeter(), {
+      authenticate: ({ raw }) => (raw as express.Request & { user?: { id: string } }).user,
+    });
+    const app = express()
+      .use((request, _response, next) => {
+        if (request.headers.cookie === 'session=ada') Object.assign(request, { user: { id: 'ada' } });
+        next();
+      })
+      .all('/mcp', handler);
+    const url = await listen(app);
+    const client = await connect(`${url}/mcp`, { revision, headers: { cookie: 'session=ada' } });
+    closing.push(() => client.close());
+    expect((await client.callTool('greet')).content).toEqual([{ type: 'text', text: 'hello ada' }]);
+    expect(await post(url, { user: 'ada' })).toBe(401);
+  },
+);
+
 function post(url: string, headers: Record<string, string>): Promise<number | undefined> {
   return new Promise((done, failed) => {
     const message = { jsonrpc: '2.0', id: 1, method: 'ping' };

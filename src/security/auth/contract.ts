@@ -13,6 +13,8 @@ export interface AuthRequest {
   readonly path: string;
   /** For logs and limits, never for trust. */
   readonly address: string | undefined;
+  /** The request of the platform: an `IncomingMessage` of `node:http`, or a `Request`. */
+  readonly raw?: unknown;
   /** A header by its lower-case name. */
   get(name: string): string | undefined;
 }

@@ -20,6 +20,11 @@ export interface HttpRequest {
   readonly port?: number | undefined;
   /** The version of HTTP, such as `1.1`. */
   readonly httpVersion?: string | undefined;
+  /**
+   * The request of the platform: an `IncomingMessage` of `node:http`, or a `Request`. What is around the server may have put its user
+   * there.
+   */
+  readonly raw?: unknown;
   /** A header by its lower-case name. One that was sent twice is joined by a comma, so that it equals no allowed value. */
   get(name: string): string | undefined;
 }

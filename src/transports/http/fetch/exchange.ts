@@ -48,6 +48,10 @@ export class FetchExchange implements HttpExchange {
     request.signal.addEventListener('abort', () => this.#disconnected(), { once: true });
   }
 
+  get raw(): Request {
+    return this.#request;
+  }
+
   get method(): string {
     return this.#request.method;
   }

@@ -36,6 +36,10 @@ export class NodeRequest implements AdmittedRequest {
     return this.incoming.method as string;
   }
 
+  get raw(): IncomingMessage {
+    return this.incoming;
+  }
+
   get address(): string | undefined {
     return addressOf(this.incoming);
   }
