@@ -72,6 +72,17 @@ async function open(tester = client, headers: Record<string, string> = {}) {
   return { stream, endpoint: stream.events[0]?.data ?? '' };
 }
 
+test('behind a proxy that removes the start of the path, clients get the path as the proxy has it', async () => {
+  const { client: behind } = await start({ publicUrl: 'https://example.com/tools/mcp', allowedHosts: ['127.0.0.1'] });
+  const { stream, endpoint } = await open(behind);
+  expect(endpoint).toMatch(/^\/tools\/message\?sessionId=/);
+  const path = endpoint.slice('/tools'.length);
+  expect((await behind.send({ path, body: initializeBody('2024-11-05') })).status).toBe(202);
+  await expect.poll(() => stream.events.length).toBe(2);
+  const { client: same } = await start({ publicUrl: 'https://example.com', allowedHosts: ['127.0.0.1'] });
+  expect((await open(same)).endpoint).toMatch(/^\/message\?/);
+});
+
 /** Messages of the stream; the first event is no message. */
 async function messages(stream: EventReader, count: number) {
   await expect.poll(() => stream.events.length).toBeGreaterThanOrEqual(count + 1);

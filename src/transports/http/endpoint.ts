@@ -10,6 +10,7 @@ import type { EventLog, Sealer } from '../../protocol/ports.ts';
 import { type AccessDenial, explainDenial, type HostOriginCheck } from './access.ts';
 import { authenticated } from './authentication.ts';
 import { EndpointState } from './endpoint-state.ts';
+import { publicPrefix } from './endpoint-url.ts';
 import type { HeaderList, HttpExchange, HttpRequest, Route } from './exchange.ts';
 import {
   type DocumentRoutes,
@@ -140,7 +141,8 @@ export class Endpoint {
     if (replyPath !== undefined) posts.set(replyPath, reply);
     if (options.sse !== false && host.handshakeVersions.length > 0) {
       const { path = '/sse', messagePath = '/message' } = options.sse ?? {};
-      const legacy = new LegacySse(host, state, errors, messagePath);
+      const publicPath = publicPrefix(options.publicUrl, options.path ?? '/mcp') + messagePath;
+      const legacy = new LegacySse(host, state, errors, publicPath);
       this.onDrain((graceMs) => legacy.drain(graceMs));
       this.addSessionControl(legacy.control);
       this.addRoute(path, { methods: { GET: (exchange) => legacy.open(exchange) }, allow: 'GET' });
