@@ -92,8 +92,17 @@ test('a server whose callers are kept apart does not use the sign-in of the oper
   const config = ['--config', writeConfig(home, { mcpServers: { safe: { url: rs.url } } })];
   const env = { ...runtimeOf(home), ...installBrowser() };
   await home.run(['gateway', 'login', 'safe', ...config], { env });
-  const { url } = await startHttp(home, config, { MOORING_TOKEN: token });
-  const client = await connect(url, { headers: { Authorization: `Bearer ${token}` } });
+  const headers = { Authorization: `Bearer ${token}` };
+  // Users of this machine could sign in themselves.
+  const here = await startHttp(home, config, { MOORING_TOKEN: token });
+  const user = await connect(here.url, { headers });
+  expect((await user.listTools()).map(({ name }) => name)).toEqual(['safe__sign_in']);
+  await user.close();
+  here.child.kill();
+  // At an address without https, they cannot.
+  const far = ['--public-url', 'http://tools.example.com', '--allow-host', '127.0.0.1'];
+  const { url } = await startHttp(home, [...config, ...far], { MOORING_TOKEN: token });
+  const client = await connect(url, { headers });
   const problem = await client.listTools().then(String, String);
   await client.close();
   const status = await home.run(['gateway', 'status', '--json'], { env });
