@@ -8,6 +8,7 @@ import { connect } from '../../../src/client/index.ts';
 import { useHome } from '../../support/program.ts';
 import {
   connectStdio,
+  gatewaysOf,
   runtimeOf,
   serverEntry,
   socketsOf,
@@ -278,6 +279,8 @@ test.skipIf(process.platform === 'win32')(
   'a gateway that does not respond is named, and does not hide the others',
   async () => {
     const config = writeConfig(home, { mcpServers: { files: serverEntry(home, 'files', [{ name: 'read' }]) } });
+    // Those of earlier tests are still ending.
+    await vi.waitUntil(() => gatewaysOf(home).length === 0, { timeout: 10_000 });
     const { child } = await startHttp(home, ['--config', config]);
     child.kill('SIGSTOP');
     const silent = `The gateway ${child.pid} does not respond`;

@@ -6,6 +6,7 @@ import { join, relative } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { askGateway } from '../../../src/app/gateway/control-socket.ts';
 import { type Client, connect } from '../../../src/client/index.ts';
+import { initializeBody } from '../../support/http-client.ts';
 import { isRunning } from '../../support/is-running.ts';
 import { cli, useHome } from '../../support/program.ts';
 import { gatewaysOf, runtimeOf, serverEntry, socketsOf, textFrom, textOf, toolNames, writeConfig } from './support.ts';
@@ -150,6 +151,9 @@ test('when the gateway is killed, its servers and its clients end, and the next 
   const client = await connectShared(['--config', config]);
   const server = await pidOf(client, 'notes__read');
   const [gateway] = gateways() as [number];
+  // A client that is not connected yet would start another gateway.
+  child.stdin?.write(`${JSON.stringify(initializeBody('2025-11-25'))}\n`);
+  await once(child.stdout as NodeJS.ReadableStream, 'data');
   const ended = once(child, 'close');
   process.kill(gateway, 'SIGKILL');
   expect(await ended).toEqual([1, null]);
