@@ -131,20 +131,22 @@ function metadataMounts({ ready: { gateway }, authentication }: HttpRun): readon
 /** The pages where callers of a gateway sign in to its servers. */
 function signInMounts({ ready: { gateway }, authentication }: HttpRun, endpoint: string): readonly MountedRoute[] {
   if (gateway === undefined || authentication === undefined) return [];
-  const path = `${endpoint}/login`;
+  const path = `${endpoint === '/' ? '' : endpoint}/login`;
   return [{ path, handle: (exchange) => gateway.signIns.handle(exchange, exchange.path.slice(path.length + 1)) }];
 }
 
 /** Authorization servers send browsers back to addresses with https, and to this machine. */
 function openSignIns(
-  { ready: { gateway }, authentication }: HttpRun,
+  { ready: { gateway }, authentication, audit }: HttpRun,
   url: string,
   { publicUrl, host = '127.0.0.1', path = '/mcp' }: HttpOptions,
 ): void {
   const address = publicUrl !== undefined ? endpointUrl(publicUrl, path) : isLoopback(host) ? url : undefined;
   if (gateway === undefined || authentication === undefined || address === undefined) return;
   const { protocol, hostname } = new URL(address);
-  if (protocol === 'https:' || isLoopback(hostname)) gateway.signIns.open({ address, authentication });
+  if (protocol !== 'https:' && !isLoopback(hostname)) return;
+  const { routes } = authentication;
+  gateway.signIns.open({ address, authentication: { routes, authenticate: recordedBy(audit, authentication) } });
 }
 
 function defaults({ host, port, path }: HttpSettings): HttpOptions {
@@ -194,9 +196,17 @@ function accessOptions({ authentication, audit, ready, shared }: HttpRun): HttpO
     ready.gateway?.callerTokens.remembering(authentication.authenticate) ?? authentication.authenticate;
   return {
     ...monitors,
-    authenticate: audit === undefined ? authenticate : audit.authentication(authenticate),
+    authenticate: recordedBy(audit, { authenticate }),
     routes: [...(ready.http?.routes ?? []), ...routes],
   };
+}
+
+/** Failures are recorded in the audit log. */
+function recordedBy(
+  audit: AuditLog | undefined,
+  { authenticate }: Pick<Authentication, 'authenticate'>,
+): Authentication['authenticate'] {
+  return audit === undefined ? authenticate : audit.authentication(authenticate);
 }
 
 /** The transport checks this too; this error names the flags to use. */

@@ -14,6 +14,7 @@ import { type FakeAuthorizationServer, startAuthorizationServer } from '../../cl
 import { AuthorizationServer } from '../../security/fixtures/authorization-server.ts';
 import { useSharedHome } from '../../support/program.ts';
 import { freePort } from '../../support/redis.ts';
+import { Browser, linkIn } from './signing-in.ts';
 import { type HttpGateway, runtimeOf, startHttp, textOf, toolNames, writeConfig } from './support.ts';
 
 const home = useSharedHome();
@@ -101,41 +102,6 @@ async function connectAs(sub: string, more: ConnectOptions = {}): Promise<Client
   return connect(gateway.url, { headers: { authorization }, retry: false, ...more });
 }
 
-interface Shown {
-  readonly status: number;
-  readonly text: string;
-}
-
-/** A browser: follows redirects and keeps cookies. */
-class Browser {
-  readonly #cookies = new Map<string, string>();
-  /** The URLs that it was at. */
-  readonly visited: URL[] = [];
-
-  async open(url: string, form?: Record<string, string>, headers: Record<string, string> = {}): Promise<Shown> {
-    const to = new URL(url);
-    this.visited.push(to);
-    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const response = await fetch(to, {
-      redirect: 'manual',
-      headers: { ...(cookie === '' ? {} : { cookie }), ...headers },
-      ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }),
-    });
-    for (const each of response.headers.getSetCookie()) {
-      const [name = '', value = ''] = (each.split(';')[0] as string).split('=');
-      this.#cookies.set(name, value);
-    }
-    const location = response.headers.get('location');
-    if (location !== null) return this.open(new URL(location, to).href);
-    return { status: response.status, text: await response.text() };
-  }
-
-  /** Presses the button of the page that is shown. */
-  submit(form: Record<string, string> = {}): Promise<Shown> {
-    return this.open((this.visited.at(-1) as URL).href, form, { 'sec-fetch-site': 'same-origin' });
-  }
-}
-
 async function signIn(link: string): Promise<void> {
   const browser = new Browser();
   const consent = await browser.open(link);
@@ -143,8 +109,6 @@ async function signIn(link: string): Promise<void> {
   const done = await browser.submit();
   expect([done.status, done.text]).toEqual([200, expect.stringContaining('Signed in to mail')]);
 }
-
-const linkIn = (text: string): string => /http\S+\/login\/\S+/.exec(text)?.[0] as string;
 
 test('a caller sees a tool with a link until it has signed in, then the tools of the server', async () => {
   const [alice, bob] = [await connectAs('alice'), await connectAs('bob')];
@@ -256,6 +220,19 @@ test('nobody can finish the sign-in of another user, or get their own finished b
   const back = await dora.open(second);
   expect([back.status, back.text]).toEqual([400, expect.stringContaining('not valid any more')]);
   await mallory.close();
+});
+
+test('links that were opened in two tabs before the user was known both lead to the page', async () => {
+  const fay = await connectAs('fay');
+  const link = linkIn(textOf(await fay.callTool('mail__sign_in')));
+  at.company = 'fay';
+  const browser = new Browser();
+  const [first, second] = [await browser.step(link), await browser.step(link)];
+  for (const { location } of [second, first]) {
+    const consent = await browser.open(location as string);
+    expect([consent.status, consent.text]).toEqual([200, expect.stringContaining('Sign in to mail')]);
+  }
+  await fay.close();
 });
 
 test('forms of pages of other origins are rejected, and unknown links say so', async () => {

@@ -80,8 +80,9 @@ export const pageHeaders: readonly string[] = [
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
   'Cache-Control',
   'no-store',
+  // Without any, browsers would send the forms with "Origin: null", as they do for pages of an unknown origin.
   'Referrer-Policy',
-  'no-referrer',
+  'same-origin',
   'X-Content-Type-Options',
   'nosniff',
 ];

@@ -7,7 +7,7 @@ import {
   fetchThroughProxy,
   type PreRegisteredClient,
 } from '../../../client/index.ts';
-import type { Authenticate, MetadataRoute, Principal } from '../../../security/auth/index.ts';
+import type { Authenticate, AuthRequest, MetadataRoute, Principal } from '../../../security/auth/index.ts';
 import { OpenVisit } from './open-visit.ts';
 
 /** How long a user may take. */
@@ -35,6 +35,7 @@ export interface Proof {
 /** Resolves when the browser can be sent to the authorization server. */
 export function proveUser(options: ProofOptions): Promise<Proof> {
   const { address, redirectUri, authenticate, metadata, store, client } = options;
+  const from = { path: new URL(redirectUri).pathname, address: undefined };
   return new Promise((resolve, reject) => {
     let principal: Promise<Principal>;
     const authorizer = createAuthorizer({
@@ -63,7 +64,7 @@ export function proveUser(options: ProofOptions): Promise<Proof> {
     const challenge = `Bearer resource_metadata="${new URL(metadata.path, address).href}"`;
     principal = authorizer
       .challenge(address, { status: 401, headers: { 'www-authenticate': challenge } })
-      .then(() => principalOf(authorizer.headers(address, { method: 'POST' }), authenticate));
+      .then(() => principalOf(authorizer.headers(address, { method: 'POST' }), authenticate, from));
     principal.catch(reject);
   });
 }
@@ -72,13 +73,15 @@ function isMetadata(url: string, address: string, { path }: MetadataRoute): bool
   return url === new URL(path, address).href;
 }
 
-/** The principal of a request with these headers. */
+/** The principal of a request with these headers. `from`: where the request came from, for the audit log. */
 export async function principalOf(
   headers: Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>,
   authenticate: Authenticate,
+  from: Pick<AuthRequest, 'path' | 'address'>,
 ): Promise<Principal> {
   const sent = await headers;
-  const result = await authenticate({ method: 'POST', path: '', address: '', get: (name) => sent[name] });
+  const { path, address } = from;
+  const result = await authenticate({ method: 'POST', path, address, get: (name) => sent[name] });
   if (result === undefined || 'status' in result) throw new Error('The gateway does not accept this token');
   return result;
 }

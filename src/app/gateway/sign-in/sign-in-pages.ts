@@ -74,9 +74,12 @@ export class SignInPages {
   ): void {
     const isOwn = principalKey(principal) === pending.principalKey;
     if (exchange.method === 'POST') {
-      if (isOwn) return redirect(exchange, pending.visit.url.href);
+      if (isOwn) {
+        if (session !== undefined) this.#sessions.extend(session);
+        return redirect(exchange, pending.visit.url.href);
+      }
       // The button "I am another user".
-      return redirect(exchange, action, this.#sessions.replace(session, {}));
+      return redirect(exchange, action, this.#sessions.forgetUser(session));
     }
     if (!isOwn) return respond(exchange, 403, pages.otherUser(principal.id, action));
     respond(exchange, 200, pages.consent(principal.id, pending, action));
@@ -93,7 +96,7 @@ export class SignInPages {
     try {
       const { visit, principal } = await this.#options.prove();
       principal.catch(() => {});
-      const cookie = this.#sessions.replace(session, { proof: { visit, principal, page: action } });
+      const cookie = this.#sessions.prove(session, { visit, principal, page: action });
       redirect(exchange, visit.url.href, cookie);
     } catch (error) {
       this.#options.logger.warn('users cannot sign in to the gateway', { error: (error as Error).message });
@@ -108,23 +111,26 @@ export class SignInPages {
     action: string,
   ): Promise<void> {
     const token = (await formOf(exchange))?.get('token') ?? '';
-    const found = await principalOf({ authorization: `Bearer ${token}` }, this.#options.authenticate).catch(() => {});
+    const { authenticate, base } = this.#options;
+    // Without the ticket.
+    const from = { path: new URL(base).pathname, address: exchange.address };
+    const found = await principalOf({ authorization: `Bearer ${token}` }, authenticate, from).catch(() => {});
     if (found === undefined) return respond(exchange, 403, pages.wrongToken(action));
-    redirect(exchange, action, this.#sessions.replace(session, { principal: found }));
+    redirect(exchange, action, this.#sessions.proven(session, found));
   }
 
   /** The browser is back from an authorization server: that of the gateway, or that of a server. */
   async #cameBack(exchange: HttpExchange, session: BrowserSession | undefined): Promise<void> {
     const parameters = new URLSearchParams(exchange.query);
-    const { proof, principal } = session ?? {};
-    if (proof !== undefined) {
-      if (proof.visit.receive(parameters) === 'foreign') return respond(exchange, 400, pages.unknown);
+    for (const proof of session?.proofs ?? []) {
+      if (proof.visit.receive(parameters) === 'foreign') continue;
       const found = await proof.principal.catch((error: unknown) => {
         this.#options.logger.warn('a user could not sign in to the gateway', { error: (error as Error).message });
       });
       if (found === undefined) return respond(exchange, 403, pages.failed);
-      return redirect(exchange, proof.page, this.#sessions.replace(session, { principal: found }));
+      return redirect(exchange, proof.page, this.#sessions.proven(session, found, proof));
     }
+    const { principal } = session ?? {};
     // The user who was asked for consent, in the same browser: nobody else can finish it, or have another account linked.
     const own = principal === undefined ? [] : this.#options.pending.of(principalKey(principal));
     for (const each of own) {

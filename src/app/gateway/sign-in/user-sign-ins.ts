@@ -10,7 +10,7 @@ import { PendingSignIns } from './pending-sign-ins.ts';
 import { proveUser } from './prove-user.ts';
 import { callbackName, SignInPages } from './sign-in-pages.ts';
 import { addServer, serversOf, signOutOfAll } from './signed-in-servers.ts';
-import { createUserAuthorizer, type UserAuthorizer } from './user-authorizer.ts';
+import { type Attempts, createUserAuthorizer, type UserAuthorizer } from './user-authorizer.ts';
 import { registrationsOnly, UserStores } from './user-stores.ts';
 
 /** Callers whose authorizers are kept for their next connection; the least recently used are created again from what is stored. */
@@ -41,11 +41,12 @@ export class UserSignIns {
   readonly #base: string;
   readonly #changed: SignInSettings['changed'];
   readonly #authorizers = new Map<string, UserAuthorizer>();
+  readonly #attempts: Attempts = new Map();
   /** How the gateway is registered with the authorization servers of servers, by URL. */
   readonly #registered = new Map<string, Registered>();
 
   constructor({ address, folder, authenticate, metadata, logger, client, changed }: UserSignInsOptions) {
-    this.#base = `${address}/login`;
+    this.#base = `${address.replace(/\/$/, '')}/login`;
     this.#changed = changed;
     this.#stores = new UserStores(folder, address);
     this.#pending = new PendingSignIns(({ principalKey, server, slug }) => {
@@ -89,6 +90,7 @@ export class UserSignIns {
       createUserAuthorizer({
         owner: { principalKey, slug, server },
         pending: this.#pending,
+        attempts: this.#attempts,
         redirectUri: `${this.#base}/${callbackName}`,
         pageOf: (ticket) => `${this.#base}/${ticket}`,
         store: this.#stores.of(principalKey),
