@@ -10,6 +10,7 @@ import {
   createMemoryStore,
 } from '../../client/index.ts';
 import type { UpstreamAuth, UpstreamConfig } from '../../gateway/config/gateway-config.ts';
+import { CallersSignIn } from '../../gateway/upstreams/start-error.ts';
 import { plainReach } from '../auth/plain-http.ts';
 import { clientOf, requestOf } from './auth-request.ts';
 import type { SignInAccess } from './sign-in/sign-in-access.ts';
@@ -55,9 +56,12 @@ export function upstreamAuthorizers({
     if (auth.kind === 'oauth' && plainReach(entry.url) === 'local-network') return undefined;
     // With isolated callers, the sign-in of the operator is not used: callers would act as the operator.
     if (hasUsers && config.isolation !== 'shared' && auth.kind === 'oauth') {
-      const users = principalKey === '' ? undefined : signIns?.load();
-      if (users !== undefined) return users.then((each) => each.authorizerOf({ ...config, auth }, principalKey));
-      return withoutSignIn(create(entry.url, auth, createMemoryStore(), false));
+      const users = signIns?.load();
+      if (users !== undefined && principalKey !== '') {
+        return users.then((each) => each.authorizerOf({ ...config, auth }, principalKey));
+      }
+      const authorizer = create(entry.url, auth, createMemoryStore(), false);
+      return withoutSignIn(authorizer, users === undefined ? explainSignIn : () => new CallersSignIn());
     }
     let authorizer = known.get(digest);
     if (authorizer === undefined) {
@@ -76,8 +80,16 @@ function kept(all: Map<string, Authorizer>, key: string, create: () => Authorize
   return authorizer;
 }
 
-/** Explains why no user can sign in: a login would not help. */
-function withoutSignIn(authorizer: Authorizer): Authorizer {
+/** Why no user can sign in: a login would not help. */
+function explainSignIn(cause: AuthError): AuthError {
+  return new AuthError(
+    'configuration',
+    'The server requires a user to sign in, and the sign-in of the operator is not used for callers that are kept apart. Callers sign in themselves over HTTP at an https address or on this machine (--public-url). Set "isolation": "shared" if they may act as the operator, or use another kind of "auth"',
+    { cause },
+  );
+}
+
+function withoutSignIn(authorizer: Authorizer, explain: (cause: AuthError) => AuthError): Authorizer {
   return {
     holdsTime: true,
     headers: (url, request) => authorizer.headers(url, request),
@@ -86,11 +98,7 @@ function withoutSignIn(authorizer: Authorizer): Authorizer {
         return await authorizer.challenge(url, response, context);
       } catch (error) {
         if (!(error instanceof AuthError && error.code === 'interaction-required')) throw error;
-        throw new AuthError(
-          'configuration',
-          'The server requires a user to sign in, and the sign-in of the operator is not used for callers that are kept apart. Callers sign in themselves over HTTP at an https address or on this machine (--public-url). Set "isolation": "shared" if they may act as the operator, or use another kind of "auth"',
-          { cause: error },
-        );
+        throw explain(error);
       }
     },
   };

@@ -5,11 +5,12 @@ import { AuthError, ClientError, type SignInLink } from '../../client/index.ts';
 import { cleanText, textLimits } from '../../common/hygiene.ts';
 import type { Context } from '../../engine/context.ts';
 import type { InputRequest } from '../../engine/input-requests/input-request.ts';
+import { type Caller, principalKey } from '../../engine/ports.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
-import { actsAsCaller } from '../upstreams/isolation.ts';
+import { actsAsCaller, signsInItself } from '../upstreams/isolation.ts';
 import { messageOf, needsLogin, reasonForCallers, signInOf, UpstreamUnavailable } from '../upstreams/start-error.ts';
 import { cleanErrorData, cleanMessage, cleanUrl } from './clean-texts.ts';
 import { describeInputRequest } from './input-request.ts';
@@ -28,7 +29,7 @@ export function toolFailure(error: unknown, config: UpstreamConfig, ctx: Context
   const { slug, entry } = config;
   const links = linksOf(error);
   if (links !== undefined) {
-    if (ctx.can('elicitation.url')) throw toWireError(error, config);
+    if (ctx.can('elicitation.url')) throw toWireError(error, config, ctx);
     return failed(linksText(slug, links));
   }
   const missing = missingCapabilities(error);
@@ -40,7 +41,7 @@ export function toolFailure(error: unknown, config: UpstreamConfig, ctx: Context
     return failed(`The server ${slug} needs ${wanted}. This client cannot be asked for it.`);
   }
   if (error instanceof UpstreamUnavailable || error instanceof LinksDeclined) return failed(error.message);
-  if (needsLogin(error)) return failed(loginText(config, error));
+  if (needsLogin(error)) return failed(loginText(config, error, principalKey(ctx.principal)));
   if (error instanceof AuthError) return failed(`The server ${slug} failed: ${reasonForCallers(error, entry)}`);
   if (!(error instanceof ClientError)) throw error;
   if (lostCodes.includes(error.code)) {
@@ -50,16 +51,19 @@ export function toolFailure(error: unknown, config: UpstreamConfig, ctx: Context
         : `The server ${slug} ended while it worked on this call: ${reasonForCallers(error, entry)}`;
     return { ...failed(text), _meta: { 'mooring/mayHaveRun': true } };
   }
-  if (isProtocolFailure(error)) throw toWireError(error, config);
+  if (isProtocolFailure(error)) throw toWireError(error, config, ctx);
   return failed(`The server ${slug} failed: ${reasonForCallers(error, entry)}`);
 }
 
 /** The error for a client whose request failed, for requests other than calls of tools. `uri`: as the client named it. */
-export function toWireError(error: unknown, config: UpstreamConfig, uri?: string): Error {
+export function toWireError(error: unknown, config: UpstreamConfig, caller: Caller, uri?: string): Error {
   const { slug, entry } = config;
   const signIn = signInOf(error);
   if (signIn !== undefined) return signInRequired(slug, signIn);
-  if (needsLogin(error)) return new WireError('internal', loginText(config, error), { data: { server: slug } });
+  if (needsLogin(error)) {
+    const text = loginText(config, error, principalKey(caller.principal));
+    return new WireError('internal', text, { data: { server: slug } });
+  }
   if (error instanceof AuthError) {
     const message = `The server ${slug} failed: ${reasonForCallers(error, entry)}`;
     return new WireError('internal', message, { data: { server: slug }, cause: error });
@@ -96,12 +100,15 @@ function stoppedText(slug: string): string {
   return `The gateway restarted or stopped the server ${slug} while it worked on this call`;
 }
 
-function loginText(config: UpstreamConfig, error: unknown): string {
+function loginText(config: UpstreamConfig, error: unknown, callerKey: string): string {
   const { slug } = config;
   if (actsAsCaller(config))
     return `The server ${slug} requires a login: your token could not be exchanged for one that it accepts. Sign in to the gateway again; the operator finds the reason in its log`;
   if (error instanceof AuthError && error.code === 'configuration')
     return `The server ${slug} requires a login, which its configuration does not allow. The operator of the gateway finds the reason with: mooring gateway status`;
+  // A login of the operator would not be used for this caller.
+  if (error instanceof AuthError && signsInItself(config, callerKey))
+    return `The server ${slug} requires a login, which is not possible or not enough. Try again later; the operator of the gateway finds the reason in its log`;
   return `The server ${slug} requires a login. The operator of the gateway has to sign in, with: mooring gateway login ${slug}`;
 }
 

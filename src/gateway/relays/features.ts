@@ -177,6 +177,6 @@ export function requestOther(
 function throwTo({ upstream }: RelayTarget, ctx: Context, uri?: string): (error: unknown) => never {
   return (error) => {
     upstream.failed(error, callerKeys(ctx));
-    throw toWireError(error, upstream.config, uri);
+    throw toWireError(error, upstream.config, ctx, uri);
   };
 }

@@ -26,6 +26,9 @@ import { finishTask, recordedTask, recordSent, wasSent } from './task-recovery.t
 /** How long a request waits for its user to sign in; less than the time limit of most clients. */
 const signInWaitMs = 30_000;
 
+/** How many requests wait for one sign-in. Stops a client that calls again and again from using up what it may have open. */
+const maxSignInWaits = 32;
+
 /** The upstream that requests go to. */
 export interface RelayTarget extends RelayCallTarget {
   readonly upstream: Upstream;
@@ -83,8 +86,8 @@ export function relay<T, R>(target: RelayTarget, ctx: Context, request: RelayedR
   }
 }
 
-/** Sign-ins whose links clients have got. */
-const shownSignIns = new WeakSet<SignInLink>();
+/** Sign-ins whose links clients have got, with how many requests wait for each. */
+const shownSignIns = new WeakMap<SignInLink, number>();
 
 function failed<T, R>(error: unknown, request: RelayedRequest<T, R>): R | Promise<R> {
   noteSignIn(error);
@@ -93,7 +96,7 @@ function failed<T, R>(error: unknown, request: RelayedRequest<T, R>): R | Promis
 
 function noteSignIn(error: unknown): void {
   const signIn = signInOf(error);
-  if (signIn !== undefined) shownSignIns.add(signIn);
+  if (signIn !== undefined && !shownSignIns.has(signIn)) shownSignIns.set(signIn, 0);
 }
 
 /** The user may still be at the page whose link an earlier call has returned. */
@@ -103,10 +106,18 @@ async function afterSignIn<T>(
   request: RelayOptions & Sender<T>,
 ): Promise<Relayed<T>> {
   const signIn = target.upstream.signInOf(callerKeys(ctx));
-  if (signIn !== undefined && shownSignIns.has(signIn)) await waitAtMost(signInWaitMs, signIn.finished);
+  if (signIn !== undefined) await waitFor(signIn);
   const relayed = new Relay(target, ctx, request);
   if (ctx.task !== undefined) return relayed.runTask();
   return ctx.isRetry ? relayed.resume() : relayed.first();
+}
+
+async function waitFor(signIn: SignInLink): Promise<void> {
+  const change = (by: number): void => void shownSignIns.set(signIn, (shownSignIns.get(signIn) ?? 0) + by);
+  if ((shownSignIns.get(signIn) ?? maxSignInWaits) >= maxSignInWaits) return;
+  change(1);
+  await waitAtMost(signInWaitMs, signIn.finished);
+  change(-1);
 }
 
 function outcomeOf<T, R>(relayed: Promise<Relayed<T>>, request: RelayedRequest<T, R>): Promise<R> {
@@ -248,6 +259,9 @@ class Relay<T> {
     let error = failure;
     for (;;) {
       const phase = phaseOf(error);
+      const signIn = signInOf(error);
+      // Later requests wait for the user, also where the server was connected without a sign-in.
+      if (signIn !== undefined) this.#target.upstream.signInNeeded(callerKeys(this.#ctx), signIn);
       if (phase?.kind === 'links' && this.#passesLinks) this.#expectCompletion(error);
       if (phase === undefined || (phase.kind === 'links' && this.#passesLinks)) throw error;
       noteSignIn(error);

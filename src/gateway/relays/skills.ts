@@ -86,6 +86,6 @@ function throwTo({ upstream }: RelayTarget, ctx: Context, unknown: Error): (erro
   return (error) => {
     upstream.failed(error, callerKeys(ctx));
     if (error instanceof ClientError && unknownCodes.includes(error.serverError?.code)) throw unknown;
-    throw toWireError(error, upstream.config);
+    throw toWireError(error, upstream.config, ctx);
   };
 }

@@ -107,7 +107,7 @@ export class ListWaits {
     const unlisted = cannotBeUsed(named.slug, why);
     const signIn = named.signInOf(keys);
     if (signIn !== undefined) throw signInRequired(named.slug, signIn);
-    throw toWireError(this.#failureOf(named, keys) ?? unlisted, named.config);
+    throw toWireError(this.#failureOf(named, keys) ?? unlisted, named.config, ctx);
   }
 
   /** The server whose prefix a name has. */
@@ -172,7 +172,7 @@ export class ListWaits {
     if (only === undefined || only.listsOf(keys) !== undefined || !this.#isOne) return;
     // An empty list would look like a server without tools.
     const failure = this.#failureOf(only, keys);
-    if (failure !== undefined) throw toWireError(failure, only.config);
+    if (failure !== undefined) throw toWireError(failure, only.config, ctx);
   }
 
   #inVain(upstream: Upstream, caller: CallerKeys, failure: unknown): void {

@@ -238,7 +238,7 @@ export class UpstreamConnections {
           this.#events.signInNeeded(connection, call, signIn);
           throw error;
         }
-        const isOfCaller = isCallerError(this.#config, error);
+        const isOfCaller = isCallerError(this.#config, error, connection.owner ?? '');
         if (isOfCaller) backoffs.failed(key, error);
         else {
           this.#lastError = error;

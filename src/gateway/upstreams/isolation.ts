@@ -20,6 +20,11 @@ export function actsAsCaller({ auth }: Pick<UpstreamConfig, 'auth'>): boolean {
   return auth.kind === 'token-exchange';
 }
 
+/** This caller signs in itself: what its authorization server responds says nothing about other callers. */
+export function signsInItself(config: Pick<UpstreamConfig, 'auth' | 'isolation'>, principalKey: string): boolean {
+  return config.auth.kind === 'oauth' && keepsApart(config) && principalKey !== '';
+}
+
 /** Lists of a server that were read over the connection of one caller, and that others may not see. */
 export function isOfOneCaller(config: Pick<UpstreamConfig, 'isolation'>, { cache }: UpstreamLists): boolean {
   return keepsApart(config) && cache?.cacheScope === 'private';

@@ -2,7 +2,7 @@
 
 import { AuthError, ClientError, type ClientErrorCode, type ServerEntry, type SignInLink } from '../../client/index.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
-import { actsAsCaller } from './isolation.ts';
+import { actsAsCaller, signsInItself } from './isolation.ts';
 
 /** An upstream is not connected, so the call did not reach it. */
 export class UpstreamUnavailable extends Error {
@@ -15,6 +15,13 @@ export class UpstreamUnavailable extends Error {
     this.name = 'UpstreamUnavailable';
     this.slug = slug;
     this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** Nothing can be read without a caller: each of them signs in. */
+export class CallersSignIn extends AuthError {
+  constructor() {
+    super('interaction-required', 'its users sign in when they first use it');
   }
 }
 
@@ -33,6 +40,11 @@ export function isPermanent(error: unknown): boolean {
 export function needsLogin(error: unknown): boolean {
   if (error instanceof AuthError) return !error.isTemporary;
   return error instanceof ClientError && error.code === 'unauthorized';
+}
+
+/** Why nothing could be read is that no caller has signed in yet. */
+export function needsCaller(error: unknown): boolean {
+  return error instanceof CallersSignIn || (error instanceof UpstreamUnavailable && needsCaller(error.cause));
 }
 
 /** The sign-in of the caller, if that is what is missing. */
@@ -55,8 +67,16 @@ export function isUnreachable(config: Pick<UpstreamConfig, 'auth'>, error: unkno
 }
 
 /** It concerns one caller: what a server that acts as its callers, or its authorization server, responds says nothing about others. */
-export function isCallerError(config: Pick<UpstreamConfig, 'auth'>, error: unknown): boolean {
-  return signInOf(error) !== undefined || (actsAsCaller(config) && !isUnreachable(config, error));
+export function isCallerError(
+  config: Pick<UpstreamConfig, 'auth' | 'isolation'>,
+  error: unknown,
+  principalKey: string,
+): boolean {
+  if (signInOf(error) !== undefined || error instanceof CallersSignIn) return true;
+  if (actsAsCaller(config)) return !isUnreachable(config, error);
+  // What the configuration does not allow is the same for all.
+  const isOfOwnSignIn = error instanceof AuthError && error.code !== 'configuration';
+  return isOfOwnSignIn && signsInItself(config, principalKey);
 }
 
 /** What failed, for operators. Secrets in URLs are left out. */

@@ -24,7 +24,7 @@ export interface CatalogEvents extends Pick<UpstreamListener, 'listsChanged' | '
   /** All lists were read. */
   read(): void;
   /** Some could not be read; those from before stay, so items do not disappear with every failure. */
-  readFailed(error: unknown): void;
+  readFailed(error: unknown, connection: UpstreamConnection): void;
   /** A connection for reading them could not be opened, or none of them was read. */
   notRead(error: unknown): void;
 }
@@ -158,7 +158,7 @@ export class UpstreamCatalog {
 
   /** A caller has to sign in first. Until its lists can be read, it sees a tool that helps with this. */
   signInNeeded(key: string, caller: ConnectionCaller, signIn: SignInLink): void {
-    if (this.#signIns.get(key) !== signIn) this.#follow(key, caller, signIn);
+    this.followSignIn(key, signIn, caller);
     // What all callers see was read without a sign-in.
     if (this.#common.checked !== undefined) return;
     this.#requiresSignIn = true;
@@ -171,12 +171,20 @@ export class UpstreamCatalog {
     if (isChange) this.#events.callerListsChanged(key, before, after);
   }
 
-  #follow(key: string, caller: ConnectionCaller, signIn: SignInLink): void {
+  /** The lists are read again when the user has signed in. `caller`: opens a connection for this. */
+  followSignIn(key: string, signIn: SignInLink, caller?: ConnectionCaller): void {
+    if (this.#signIns.get(key) === signIn) return;
     this.#signIns.set(key, signIn);
     void signIn.finished.then((isSignedIn) => {
       if (this.#signIns.get(key) === signIn) this.#signIns.delete(key);
-      if (isSignedIn) this.#readWith(key, caller).catch(() => {});
+      if (isSignedIn) this.#readAfterSignIn(key, caller).catch(() => {});
     });
+  }
+
+  async #readAfterSignIn(key: string, caller: ConnectionCaller | undefined): Promise<void> {
+    if (caller !== undefined) return this.#readWith(key, caller);
+    const open = this.#connections.openOf(key);
+    if (open !== undefined) await this.read(open);
   }
 
   get hasSignIns(): boolean {
@@ -290,9 +298,11 @@ export class UpstreamCatalog {
       else this.#take(connection, read.lists, listedFor);
       if (checks === connection.checks) connection.isReady = true;
       if (read?.failure === undefined) this.#events.read();
-      else this.#events.readFailed(read.failure);
+      else this.#events.readFailed(read.failure, connection);
     } catch (error) {
-      this.#events.readFailed(error);
+      const signIn = signInOf(error);
+      if (signIn === undefined) this.#events.readFailed(error, connection);
+      else this.followSignIn(connection.key, signIn);
       throw error;
     } finally {
       release();

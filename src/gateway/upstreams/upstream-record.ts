@@ -4,7 +4,7 @@ import type { UpstreamConnection } from './connection.ts';
 import type { UpstreamStatus } from './contract.ts';
 import { InvalidMessages } from './invalid-messages.ts';
 import { Latencies } from './latencies.ts';
-import { messageOf } from './start-error.ts';
+import { messageOf, needsCaller } from './start-error.ts';
 
 const stderrTail = 4_096;
 
@@ -50,8 +50,9 @@ export class UpstreamRecord {
     if (typeof stderr === 'string') this.#stderr = stderr;
   }
 
-  /** Records why it cannot be used. Returns false for the same reason as the last time. */
+  /** Records why it cannot be used. Returns false for the same reason as the last time, and if only a caller is missing. */
   isNewFailure(error: unknown): boolean {
+    if (needsCaller(error)) return false;
     const before = this.failure;
     this.failure = error;
     return before === undefined || messageOf(before) !== messageOf(error);

@@ -2,7 +2,7 @@
 
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { UpstreamStateName, UpstreamStatus } from './contract.ts';
-import { messageOf, needsLogin } from './start-error.ts';
+import { CallersSignIn, messageOf, needsLogin } from './start-error.ts';
 
 export interface StateEvents {
   changed(): void;
@@ -86,6 +86,11 @@ export class UpstreamState {
     else if (needsLogin(error)) this.loginNeeded(reason, auth);
     else if (isOver) this.enterAndRetry('down', reason);
     else this.enter('starting', reason);
+  }
+
+  /** A caller has to sign in, which no operator can do for it. */
+  signInNeeded(): void {
+    this.enter('idle', messageOf(new CallersSignIn()));
   }
 
   loginNeeded(reason: string, auth: UpstreamConfig['auth']): void {

@@ -49,8 +49,7 @@ export class Upstream {
       opened: (connection) => this.#opened(connection),
       startFailed: (...failure) => this.#startFailed(...failure),
       signInNeeded: ({ key }, caller, signIn) => {
-        if (this.#connections.anyOpen === undefined)
-          this.#state.enter('idle', 'its users sign in when they first use it');
+        if (this.#connections.anyOpen === undefined) this.#state.signInNeeded();
         this.#catalog.signInNeeded(key, caller, signIn);
       },
       lost: (connection, error) => this.#lost(connection, error),
@@ -86,7 +85,7 @@ export class Upstream {
       listsChanged: () => this.#listener.listsChanged(),
       callerListsChanged: (...change) => this.#listener.callerListsChanged(...change),
       read: () => this.#listsRead(),
-      readFailed: (error) => this.#listsFailed(error),
+      readFailed: (error, connection) => this.#listsFailed(error, connection.owner ?? ''),
       notRead: (error) => this.#reportFailure('the lists of a server could not be read', error),
     });
   }
@@ -167,6 +166,11 @@ export class Upstream {
     return this.#catalog.signInOf(this.#keyOf(caller));
   }
 
+  /** A request of this caller was rejected until it signs in. */
+  signInNeeded(caller: CallerKeys, signIn: SignInLink): void {
+    this.#catalog.followSignIn(this.#keyOf(caller), signIn);
+  }
+
   /** Why its lists could not be read the last time, for any caller. */
   get failure(): unknown {
     return this.#record.failure;
@@ -226,7 +230,7 @@ export class Upstream {
   failed(error: unknown, caller: CallerKeys): void {
     if (isAuthorizationError(error) && signInOf(error) === undefined)
       this.#reportFailure('a server could not be authorized', error);
-    if (this.#isRemote) this.#remoteFailed(error);
+    if (this.#isRemote) this.#remoteFailed(error, caller.principalKey);
     if (!(error instanceof ClientError)) return;
     const isLost = this.#isRemote && error.code === 'connection-lost';
     if (isLost) this.#checkAll();
@@ -330,9 +334,9 @@ export class Upstream {
   }
 
   /** A server without a process of ours does not end: what its requests show decides whether it can be used. */
-  #remoteFailed(error: unknown): void {
+  #remoteFailed(error: unknown, principalKey: string): void {
     // With a connection for each user, others may have signed in.
-    const isOfCaller = isCallerError(this.config, error) || this.#connections.open.length > 1;
+    const isOfCaller = isCallerError(this.config, error, principalKey) || this.#connections.open.length > 1;
     const mustLogIn = needsLogin(error) && !isOfCaller;
     if (!mustLogIn && !isUnreachable(this.config, error)) return;
     this.#checkAll();
@@ -375,9 +379,10 @@ export class Upstream {
     if (this.#state.name !== 'ready' && !this.#record.invalid.areTooMany) this.#state.enter('ready');
   }
 
-  #listsFailed(error: unknown): void {
+  #listsFailed(error: unknown, principalKey: string): void {
     this.#reportFailure('the lists of a server could not be read', error);
-    if (this.#isRemote) this.#remoteFailed(error);
+    if (isAuthorizationError(error) && isCallerError(this.config, error, principalKey)) return;
+    if (this.#isRemote) this.#remoteFailed(error, principalKey);
     this.#state.listsFailed(messageOf(error), this.lists !== undefined, !this.isPrivate);
   }
 
