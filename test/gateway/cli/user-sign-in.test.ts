@@ -12,6 +12,7 @@ import { type Client, type ConnectOptions, connect } from '../../../src/client/i
 import { createServer, type HttpServer, serveHttp } from '../../../src/index.ts';
 import { type FakeAuthorizationServer, startAuthorizationServer } from '../../client/auth/fake-provider.ts';
 import { AuthorizationServer } from '../../security/fixtures/authorization-server.ts';
+import { hasBrowser, startBrowser } from '../../support/browser.ts';
 import { useSharedHome } from '../../support/program.ts';
 import { freePort } from '../../support/redis.ts';
 import { Browser, linkIn } from './signing-in.ts';
@@ -235,6 +236,43 @@ test('links that were opened in two tabs before the user was known both lead to 
   await fay.close();
 });
 
+test('a response that was meant for another server is not accepted', async () => {
+  const finn = await connectAs('finn');
+  const link = linkIn(textOf(await finn.callTool('mail__sign_in')));
+  Object.assign(at, { company: 'finn', provider: 'finn@mail' });
+  const browser = new Browser();
+  await browser.open(link);
+  const { origin } = new URL(link);
+  const asked = await browser.step(link, {}, { 'sec-fetch-site': 'same-origin', origin });
+  expect(new URL(asked.location as string).searchParams.get('redirect_uri')).toBe(`${gateway.url}/login/callback/mail`);
+  // As if the authorization server of one server had sent the browser to that of another one, which sends it back to its own address.
+  const { location: back = '' } = await browser.step(asked.location as string);
+  for (const wrong of ['/callback/notes?', '/callback?']) {
+    expect((await browser.open(back.replace('/callback/mail?', wrong))).status).toBe(400);
+  }
+  expect((await browser.open(back)).text).toContain('Signed in to mail');
+  await finn.close();
+});
+
+test.skipIf(!hasBrowser)('the pages work in a browser', async () => {
+  const gina = await connectAs('gina');
+  const link = linkIn(textOf(await gina.callTool('mail__sign_in')));
+  Object.assign(at, { company: 'gina', provider: 'gina@mail' });
+  const browser = await startBrowser();
+  const page = await browser.newPage();
+  await page.goto(link);
+  expect(await page.locator('h1').textContent()).toBe('Sign in to mail');
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByText('You can close this page').waitFor();
+  expect(await page.title()).toBe('Signed in to mail');
+  expect(textOf(await gina.callTool('mail__who'))).toBe('gina@mail');
+  await page.goto(`${gateway.url}/login`);
+  await page.getByRole('button', { name: 'Sign out of all' }).click();
+  await page.getByText('gina is signed in to no server').waitFor();
+  await browser.close();
+  await gina.close();
+});
+
 test('forms of pages of other origins are rejected, and unknown links say so', async () => {
   const eve = await connectAs('eve');
   const link = linkIn(textOf(await eve.callTool('mail__sign_in')));
@@ -303,7 +341,9 @@ test('no server gets the credentials of a caller for the gateway, and others can
   expect(all).not.toMatch(/eyJ/);
   for (const token of ownTokens) expect(all).not.toContain(token);
   const folder = join(home.path, '.local/share/mooring/gateway/users');
-  const stored = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+  // Not the temporary ones.
+  const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  const stored = names.map((name) => readFileSync(join(folder, name), 'utf8'));
   expect(stored.filter((text) => text.includes('token-of-ina@mail'))).toHaveLength(1);
   expect(stored.filter((text) => text.includes('token-of-alice'))).toHaveLength(0);
 });

@@ -34,6 +34,10 @@ export const pages = {
     title: 'Try again later',
     paragraphs: ['The gateway could not find out who you are. Its operator finds the reason in its log.'],
   },
+  busy: {
+    title: 'Try again later',
+    paragraphs: ['Too many users sign in at the same time. Load this page again in a few seconds.'],
+  },
   wrongToken: (action: string): SignInPage => ({
     ...pages.token(action),
     title: 'This token is not valid',

@@ -28,12 +28,21 @@ export interface SignInPagesOptions {
   readonly logger: Logger;
 }
 
-/** The last part of the address that authorization servers send browsers back to. */
+/** Authorization servers send browsers back to this name below the pages, or for a server behind the gateway, below it. */
 export const callbackName = 'callback';
+/**
+ * The address for one server. Each has its own, so that a response that the authorization server of one server caused at that of
+ * another is not taken for its own (RFC 9700, section 4.4).
+ */
+export const callbackOf = (slug: string): string => `${callbackName}/${slug}`;
+
+/** Proofs that are begun at a time; each asks the authorization server of the gateway, and anyone can open the pages. */
+const maxBeginning = 16;
 
 export class SignInPages {
   readonly #options: SignInPagesOptions;
   readonly #sessions: BrowserSessions;
+  #beginning = 0;
 
   constructor(options: SignInPagesOptions) {
     this.#options = options;
@@ -43,7 +52,11 @@ export class SignInPages {
   /** `name`: the rest of the path. */
   async handle(exchange: HttpExchange, name: string): Promise<void> {
     const session = this.#sessions.find(exchange.get('cookie'));
-    if (name === callbackName) return this.#cameBack(exchange, session);
+    if (name === callbackName) return this.#proven(exchange, session);
+    if (name.startsWith(callbackOf(''))) {
+      const own = session?.principal && this.#options.pending.of(principalKey(session.principal));
+      return this.#signedIn(exchange, own?.filter(({ slug }) => name === callbackOf(slug)) ?? []);
+    }
     const pending = this.#options.pending.find(name);
     if (pending === undefined && name !== '') return respond(exchange, 404, pages.unknown);
     if (exchange.method === 'POST' && !isOwnForm(exchange)) return respond(exchange, 403, pages.failed);
@@ -93,6 +106,8 @@ export class SignInPages {
     action: string,
   ): Promise<void> {
     if (hasGatewayToken(pending, this.#options.metadata)) return respond(exchange, 200, pages.token(action));
+    if (this.#beginning >= maxBeginning) return respond(exchange, 503, pages.busy);
+    this.#beginning++;
     try {
       const { visit, principal } = await this.#options.prove();
       principal.catch(() => {});
@@ -101,6 +116,8 @@ export class SignInPages {
     } catch (error) {
       this.#options.logger.warn('users cannot sign in to the gateway', { error: (error as Error).message });
       respond(exchange, 503, pages.unavailable);
+    } finally {
+      this.#beginning--;
     }
   }
 
@@ -119,8 +136,8 @@ export class SignInPages {
     redirect(exchange, action, this.#sessions.proven(session, found));
   }
 
-  /** The browser is back from an authorization server: that of the gateway, or that of a server. */
-  async #cameBack(exchange: HttpExchange, session: BrowserSession | undefined): Promise<void> {
+  /** The browser is back from the authorization server of the gateway. */
+  async #proven(exchange: HttpExchange, session: BrowserSession | undefined): Promise<void> {
     const parameters = new URLSearchParams(exchange.query);
     for (const proof of session?.proofs ?? []) {
       if (proof.visit.receive(parameters) === 'foreign') continue;
@@ -130,10 +147,16 @@ export class SignInPages {
       if (found === undefined) return respond(exchange, 403, pages.failed);
       return redirect(exchange, proof.page, this.#sessions.proven(session, found, proof));
     }
-    const { principal } = session ?? {};
-    // The user who was asked for consent, in the same browser: nobody else can finish it, or have another account linked.
-    const own = principal === undefined ? [] : this.#options.pending.of(principalKey(principal));
-    for (const each of own) {
+    respond(exchange, 400, pages.unknown);
+  }
+
+  /**
+   * The browser is back from the authorization server of a server. `signIns`: those of the user who was asked for consent in the same
+   * browser; nobody else can finish one, or have another account linked.
+   */
+  async #signedIn(exchange: HttpExchange, signIns: readonly PendingSignIn[]): Promise<void> {
+    const parameters = new URLSearchParams(exchange.query);
+    for (const each of signIns) {
       const received = each.visit.receive(parameters);
       if (received === 'foreign') continue;
       const isDone = received === 'accepted' && (await each.link.finished);

@@ -1,6 +1,6 @@
 // Callers of a gateway sign in to its servers themselves: the credentials of each, and the pages where this happens.
 
-import { type Authorizer, createMemoryStore, type PreRegisteredClient } from '../../../client/index.ts';
+import type { Authorizer, PreRegisteredClient } from '../../../client/index.ts';
 import type { Logger } from '../../../common/logger.ts';
 import type { UpstreamAuth, UpstreamConfig } from '../../../gateway/config/gateway-config.ts';
 import type { Authenticate, MetadataRoute } from '../../../security/auth/index.ts';
@@ -8,10 +8,10 @@ import type { HttpExchange } from '../../../transports/http.ts';
 import { clientOf, requestOf } from '../auth-request.ts';
 import { PendingSignIns } from './pending-sign-ins.ts';
 import { proveUser } from './prove-user.ts';
-import { callbackName, SignInPages } from './sign-in-pages.ts';
+import { callbackName, callbackOf, SignInPages } from './sign-in-pages.ts';
 import { addServer, serversOf, signOutOfAll } from './signed-in-servers.ts';
 import { type Attempts, createUserAuthorizer, type UserAuthorizer } from './user-authorizer.ts';
-import { registrationsOnly, UserStores } from './user-stores.ts';
+import { UserStores } from './user-stores.ts';
 
 /** Callers whose authorizers are kept for their next connection; the least recently used are created again from what is stored. */
 const maxCallers = 10_000;
@@ -60,7 +60,7 @@ export class UserSignIns {
       ...{ pending: this.#pending, base: this.#base, authenticate, metadata, logger },
       prove: () => {
         if (metadata === undefined) return Promise.reject(new Error('There is no authorization server'));
-        const store = registrationsOnly(this.#stores.registrations, createMemoryStore());
+        const store = this.#stores.forProof(redirectUri);
         return proveUser({ address, redirectUri, authenticate, metadata, store, client });
       },
       serversOf: (principalKey) => serversOf(this.#stores.of(principalKey)),
@@ -84,6 +84,7 @@ export class UserSignIns {
     const known = this.#authorizers.get(key);
     const registered = auth.clientId === undefined ? {} : { client: clientOf({ ...auth, clientId: auth.clientId }) };
     const server = entry.url as string;
+    const redirectUri = `${this.#base}/${callbackOf(slug)}`;
     this.#registered.set(server, registered);
     const authorizer =
       known ??
@@ -91,9 +92,9 @@ export class UserSignIns {
         owner: { principalKey, slug, server },
         pending: this.#pending,
         attempts: this.#attempts,
-        redirectUri: `${this.#base}/${callbackName}`,
+        redirectUri,
         pageOf: (ticket) => `${this.#base}/${ticket}`,
-        store: this.#stores.of(principalKey),
+        store: this.#stores.of(principalKey, redirectUri),
         clientName: 'Mooring gateway',
         ...requestOf(auth),
         ...registered,

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { type CredentialStore, createFileStore } from '../../../client/index.ts';
+import { type CredentialStore, createFileStore, createMemoryStore } from '../../../client/index.ts';
 
 export class UserStores {
   readonly #folder: string;
@@ -17,32 +17,31 @@ export class UserStores {
     this.#registrations = createFileStore(join(folder, `registrations-${sha256(gateway).slice(0, 32)}.json`));
   }
 
-  get registrations(): CredentialStore {
-    return this.#registrations;
+  /** `redirectUri`: a registration is for one, and servers with the same authorization server have different ones. */
+  of(principalKey: string, redirectUri = ''): CredentialStore {
+    const file = `${sha256(JSON.stringify([this.#gateway, principalKey]))}.json`;
+    return this.#withRegistrations(createFileStore(join(this.#folder, file)), redirectUri);
   }
 
-  of(principalKey: string): CredentialStore {
-    const file = `${sha256(JSON.stringify([this.#gateway, principalKey]))}.json`;
-    return withRegistrations(createFileStore(join(this.#folder, file)), this.#registrations);
+  /** For a sign-in whose tokens are used once: only the registration is kept. */
+  forProof(redirectUri: string): CredentialStore {
+    return this.#withRegistrations(createMemoryStore(), redirectUri);
+  }
+
+  #withRegistrations(own: CredentialStore, redirectUri: string): CredentialStore {
+    const shared = this.#registrations;
+    const isShared = (key: string): boolean => key.startsWith(registrationKey);
+    const sharedKey = (key: string): string => `${key} ${redirectUri}`;
+    return {
+      get: (key) => (isShared(key) ? shared.get(sharedKey(key)) : own.get(key)),
+      set: (key, value) => (isShared(key) ? shared.set(sharedKey(key), value) : own.set(key, value)),
+      lock: (key, task, options) => own.lock(key, task, options),
+    };
   }
 }
 
 /** The key of a registration begins with this. */
 const registrationKey = '["client",';
-
-function withRegistrations(own: CredentialStore, registrations: CredentialStore): CredentialStore {
-  const storeOf = (key: string): CredentialStore => (key.startsWith(registrationKey) ? registrations : own);
-  return {
-    get: (key) => storeOf(key).get(key),
-    set: (key, value) => storeOf(key).set(key, value),
-    lock: (key, task, options) => storeOf(key).lock(key, task, options),
-  };
-}
-
-/** For a sign-in whose tokens are used once: only the registration is kept. */
-export function registrationsOnly(registrations: CredentialStore, memory: CredentialStore): CredentialStore {
-  return withRegistrations(memory, registrations);
-}
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
