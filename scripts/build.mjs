@@ -107,12 +107,12 @@ const groups = [
       'src/common/version.ts',
       'src/common/errno-text.ts',
       'src/common/hygiene.ts',
+      'src/protocol/oauth-params.ts',
       'src/security/files/own-files.ts',
+      'src/transports/lock-file.ts',
       ...['clipboard', 'meta', 'reference', 'search'].map((pack) => `src/packs/${pack}/index.ts`),
     ],
   },
-  // The same for what the program does not load at its start.
-  { name: 'library-files', entries: ['src/protocol/oauth-params.ts', 'src/transports/lock-file.ts'] },
   // What `mooring serve` loads: settings, flags, and the profiles that src/app/profiles/index.ts imports statically. The last three
   // are small: without them here, a client that connects to a shared gateway would load all of `gateway-config`, and `files`
   // would load `start`.

@@ -85,8 +85,6 @@ const directImports: Readonly<Record<string, string>> = {
   'gateway/catalog-cache.ts': 'commands show stored lists without loading the gateway',
   'gateway/clean-lists.ts': 'the same',
   'gateway/upstreams/isolation.ts': 'the same',
-  'gateway/upstreams/start-error.ts':
-    'credentials of servers explain that a caller is missing, which is no part of the API',
   'client/transports/orphan-guard.ts': 'a relay guards the command it starts as the client does',
   'client/auth/with-authorization.ts': 'transports retry with it; the OAuth client is loaded when a server asks for it',
 };

@@ -21,3 +21,4 @@ export type { HeldCallLimits } from './relays/held-calls.ts';
 export type { ListSettings } from './upstreams/checked-lists.ts';
 export type { ConnectSettings } from './upstreams/connect-options.ts';
 export type { UpstreamStateName, UpstreamStatus } from './upstreams/contract.ts';
+export { CallersSignIn } from './upstreams/start-error.ts';

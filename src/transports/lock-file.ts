@@ -1,11 +1,12 @@
 // An exclusive section across processes, held by the existence of a file. The holder writes who it is and keeps the
 // file's time fresh; a file whose process is gone, or that was not touched for a while, is removed by the next process
 // that waits.
-import { randomUUID } from 'node:crypto';
 import { open, readFile, rm, stat, utimes } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { pause } from '../common/wait.ts';
 import { isRunning } from './is-running.ts';
+
+/** Loaded when it is needed: the program has this file at its start. */
+const hostname = (): string => process.getBuiltinModule('node:os').hostname();
 
 /** Limits of waiting for a lock file. */
 export interface LockFileOptions {
@@ -21,7 +22,7 @@ export interface LockFileOptions {
 export async function withLockFile<T>(path: string, options: LockFileOptions, task: () => Promise<T>): Promise<T> {
   const staleMs = options.staleMs ?? 15_000;
   const deadline = Date.now() + options.timeoutMs;
-  const mine = JSON.stringify({ pid: process.pid, host: hostname(), token: randomUUID() });
+  const mine = JSON.stringify({ pid: process.pid, host: hostname(), token: crypto.randomUUID() });
   while (!(await create(path, mine))) {
     if (await breakStale(path, staleMs)) continue;
     if (Date.now() > deadline) throw options.busy(path, await describe(path));

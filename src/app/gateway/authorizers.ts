@@ -10,7 +10,7 @@ import {
   createMemoryStore,
 } from '../../client/index.ts';
 import type { UpstreamAuth, UpstreamConfig } from '../../gateway/config/gateway-config.ts';
-import { CallersSignIn } from '../../gateway/upstreams/start-error.ts';
+import { CallersSignIn } from '../../gateway/index.ts';
 import { plainReach } from '../auth/plain-http.ts';
 import { clientOf, requestOf } from './auth-request.ts';
 import type { SignInAccess } from './sign-in/sign-in-access.ts';

@@ -18,7 +18,7 @@ export class UpstreamUnavailable extends Error {
   }
 }
 
-/** Nothing can be read without a caller: each of them signs in. */
+/** What an authorizer of a gateway throws for a server that has nothing to read without a caller: each of them signs in. */
 export class CallersSignIn extends AuthError {
   constructor() {
     super('interaction-required', 'its users sign in when they first use it');
