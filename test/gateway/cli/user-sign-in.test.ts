@@ -203,7 +203,7 @@ test('the official clients sign in their users: the new line with the link it is
   await old.close();
 });
 
-test('nobody can finish the sign-in of another user, or get their own finished by another one', async () => {
+test('no user can finish the sign-in of another one, or get theirs finished by another one', async () => {
   const mallory = await connectAs('mallory');
   const link = linkIn(textOf(await mallory.callTool('mail__sign_in')));
   // Mallory sends the link to Dora.

@@ -1,4 +1,4 @@
-// The note about views that nobody can use: "allow" is about callers, and without authentication a gateway knows none.
+// The note about views that no caller can use: "allow" is about callers, and without authentication a gateway knows none.
 
 import type { ConfigNote } from '../../../gateway/config/decode-upstream.ts';
 import { defaultViewName } from '../../../gateway/config/defaults.ts';

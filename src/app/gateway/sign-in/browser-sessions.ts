@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { Principal } from '../../../security/auth/index.ts';
 import type { Proof } from './prove-user.ts';
 
-/** A sign-in takes minutes; whoever opens a link later proves again who they are. */
+/** A sign-in takes minutes; users who open a link later prove again who they are. */
 const sessionMs = 15 * 60 * 1_000;
 /** Stops programs that request pages again and again from filling the memory; the oldest end. */
 const maxSessions = 10_000;
@@ -62,7 +62,7 @@ export class BrowserSessions {
     return this.#replace(before, { principal, proofs: others });
   }
 
-  /** The user is somebody else. */
+  /** The user is another one. */
   forgetUser(before: BrowserSession | undefined): string {
     return this.#replace(before, { proofs: before?.proofs ?? [] });
   }

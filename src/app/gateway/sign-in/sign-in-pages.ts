@@ -152,7 +152,7 @@ export class SignInPages {
 
   /**
    * The browser is back from the authorization server of a server. `signIns`: those of the user who was asked for consent in the same
-   * browser; nobody else can finish one, or have another account linked.
+   * browser; no other user can finish one, or have another account linked.
    */
   async #signedIn(exchange: HttpExchange, signIns: readonly PendingSignIn[]): Promise<void> {
     const parameters = new URLSearchParams(exchange.query);

@@ -49,7 +49,7 @@ class EmbeddedExchange extends NodeExchange {
   readonly #outgoing: ServerResponse;
   readonly #endpoint: NodeServerState;
   /** Who sends the response: only the first one can. */
-  #sender: 'nobody' | 'server' | 'application' = 'nobody';
+  #sender: 'none' | 'server' | 'application' = 'none';
 
   constructor(request: EmbeddedRequest, response: ServerResponse, server: NodeServerState) {
     super(request, response, server, false, request.originalUrl);
@@ -72,7 +72,7 @@ class EmbeddedExchange extends NodeExchange {
   override respond(status: number, headers: HeaderList, body?: string | Uint8Array): void {
     const before = this.#sender;
     if (this.#claim()) super.respond(status, headers, body);
-    else if (before === 'nobody') this.#endpoint.failed(this, respondedBefore());
+    else if (before === 'none') this.#endpoint.failed(this, respondedBefore());
   }
 
   override openStream(headers: HeaderList): ByteSink {
@@ -82,7 +82,7 @@ class EmbeddedExchange extends NodeExchange {
 
   /** False if the application has responded by itself. */
   #claim(): boolean {
-    if (this.#sender === 'nobody') this.#sender = this.#outgoing.headersSent ? 'application' : 'server';
+    if (this.#sender === 'none') this.#sender = this.#outgoing.headersSent ? 'application' : 'server';
     return this.#sender === 'server';
   }
 }
