@@ -48,6 +48,11 @@ export class AuthError extends Error {
     this.signIn = options.signIn;
   }
 
+  /** Whether an authorization response belongs to another sign-in, so that the own one goes on. */
+  get isForeignResponse(): boolean {
+    return this.code === 'state-mismatch' || this.code === 'state-replayed';
+  }
+
   /** Whether the same may work later, without a new sign-in: the authorization server does not respond as it should. */
   get isTemporary(): boolean {
     if (this.code === 'token-request-failed') return !isRejection(this.oauthError);

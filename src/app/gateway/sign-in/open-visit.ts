@@ -28,7 +28,7 @@ export class OpenVisit {
     try {
       this.#validate(parameters);
     } catch (error) {
-      if (error instanceof AuthError && (error.code === 'state-mismatch' || error.code === 'state-replayed')) {
+      if (error instanceof AuthError && error.isForeignResponse) {
         return 'foreign';
       }
       this.end(error);

@@ -1,5 +1,7 @@
 // The pages of a sign-in. They show names of the configuration and of the user, and nothing that a server has sent.
 
+import { escapeHtml, htmlPage } from '../../../common/html-page.ts';
+
 export interface SignInButton {
   readonly text: string;
   /** Where the form is sent. */
@@ -93,21 +95,7 @@ export const pageHeaders: readonly string[] = [
 
 export function renderPage({ title, paragraphs, button }: SignInPage): string {
   const texts = paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join('');
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)}</title>
-<style>
-  :root { color-scheme: light dark }
-  body { font: 1rem/1.5 system-ui, sans-serif; display: grid; place-items: center; min-height: 90vh; margin: 0 }
-  main { max-width: 30rem; padding: 2rem }
-  h1 { font-size: 1.4rem; margin: 0 0 .5rem }
-  p { margin: 0 0 1rem }
-  label { display: block; margin: 0 0 1rem }
-  input { font: inherit; box-sizing: border-box; width: 100%; padding: .5rem; margin-top: .25rem }
-  button { font: inherit; padding: .5rem 1.25rem }
-</style></head>
-<body><main><h1>${escapeHtml(title)}</h1>${texts}${button === undefined ? '' : form(button)}</main></body></html>
-`;
+  return htmlPage(title, undefined, button === undefined ? texts : texts + form(button));
 }
 
 function form({ text, action, asksToken = false }: SignInButton): string {
@@ -115,8 +103,4 @@ function form({ text, action, asksToken = false }: SignInButton): string {
     ? '<label>Token <input type="password" name="token" autocomplete="off" required autofocus></label>'
     : '';
   return `<form method="post" action="${escapeHtml(action)}">${field}<button>${escapeHtml(text)}</button></form>`;
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }

@@ -110,7 +110,7 @@ interface CallbackResult {
 
 /** Not a response to our request, so it must not end the wait, however often it arrives. */
 function isForeign(error: unknown): boolean {
-  return error instanceof AuthError && (error.code === 'state-mismatch' || error.code === 'state-replayed');
+  return error instanceof AuthError && error.isForeignResponse;
 }
 
 /** Only the plain form of a target; "//host/…" and absolute forms are for proxies. */
