@@ -324,15 +324,31 @@ const gateway = [
     ['stdio', 'stdio'],
     ['http', 'http'],
     ['http', 'stdio'],
-  ].map(([front, back]) => ({
-    id: `${front}-${back}`,
-    name: `mooring, ${front} to ${back}`,
-    file: 'mooring-gateway.mjs',
-    eras: both,
-    shape: /** @type {const} */ ('json'),
-    env: { BENCH_FRONT: front, BENCH_BACK: back },
-    needsFile: 'gateway.js',
-  })),
+  ].flatMap(([front, back]) => {
+    const env = { BENCH_FRONT: front, BENCH_BACK: back };
+    const shape = /** @type {const} */ ('json');
+    const pair = `${front} to ${back}`;
+    return [
+      {
+        id: `bare-${front}-${back}`,
+        name: `bare relay, ${pair}`,
+        file: 'bare-relay.mjs',
+        eras: both,
+        bare: true,
+        shape,
+        env,
+      },
+      {
+        id: `${front}-${back}`,
+        name: `mooring, ${pair}`,
+        file: 'mooring-gateway.mjs',
+        eras: both,
+        shape,
+        env,
+        needsFile: 'gateway.js',
+      },
+    ];
+  }),
   ...['mcp-proxy', 'supergateway'].map((name) => ({
     id: name,
     name: `${name}, http to stdio`,

@@ -4,14 +4,14 @@ import { figure, find } from './stats.mjs';
 /** @typedef {import('./stats.mjs').Row} Row */
 
 /**
- * A column is a figure of the row itself, or with `to` its relation to another server of the same era:
+ * A column is a figure of the row itself, or with `to` its relation to another row of the same era, by its id or found by the id of the row:
  * `share` says how much of that server's speed is reached, `times` how many times faster, `above` by how much it exceeds.
  * @typedef {object} Column
  * @property {string} label
  * @property {string} metric
  * @property {import('./stats.mjs').Pick} pick
  * @property {number} [digits]
- * @property {string} [to]
+ * @property {string | ((id: string) => string)} [to]
  * @property {'share' | 'times' | 'above'} [as]
  */
 
@@ -48,9 +48,8 @@ export function markdown(rows, columns, who = 'server') {
     row.name,
     row.revision,
     ...columns.map((column) => {
-      const value = column.to
-        ? relation(row, find(rows, column.to, row.era), column)
-        : figure(row, column.metric, column.pick);
+      const to = typeof column.to === 'function' ? column.to(row.id) : column.to;
+      const value = to ? relation(row, find(rows, to, row.era), column) : figure(row, column.metric, column.pick);
       return format(value, column.as, column.digits);
     }),
   ]);

@@ -16,13 +16,16 @@ const warmCalls = { stdio: 20_000, http: 5_000 };
 
 /** @typedef {{ calls: number, cpuUs: number, perSec: number }} Slice */
 
+/** The bare relay over the same pair of transports; the gateways of others have HTTP in front of stdio. @param {string} id */
+const bareRelay = (id) => `bare-${/(?:stdio|http)-(?:stdio|http)$/.exec(id)?.[0] ?? 'http-stdio'}`;
+
 /** @type {import('../lib/suite.mjs').Suite} */
 export const gateway = {
   id: 'gateway',
   title: 'One hop through a gateway',
   note: `CPU of the gateway per call, with ${connections} in flight and at ${pacedPerSec.toLocaleString('en-US')} calls per second. A direct call is what our server costs over the first transport and our
 client over the second one. The gateway, that server and that client take turns, and the last column is the median of the
-turns. The server behind the gateway and the client is a bare one, has the revision of the client, and does not count. With
+turns. A bare relay passes messages on and checks nothing: the least that a gateway on this platform costs. The server behind the gateway and the client is a bare one, has the revision of the client, and does not count. With
 ${connections} calls in flight, what the gateway keeps of each call between its request and its response exceeds the first-level cache
 of a core; a server that answers in the same turn, and a client, keep less.`,
   transport: 'gateway',
@@ -33,9 +36,11 @@ of a core; a server that answers in the same turn, and a client, keep less.`,
     { label: 'calls/s', metric: 'perSec', pick: 'max' },
     { label: 'direct call CPU µs', metric: 'directUs', pick: 'min', digits: 1 },
     { label: 'hops per direct call', metric: 'hops', pick: 'median', digits: 2 },
+    { label: 'of bare', metric: 'hops', pick: 'median', to: bareRelay, as: 'share' },
     { label: 'at 1,000/s: hop µs', metric: 'pacedHopUs', pick: 'min', digits: 0 },
     { label: 'direct µs', metric: 'pacedDirectUs', pick: 'min', digits: 0 },
     { label: 'hops per direct call', metric: 'pacedHops', pick: 'median', digits: 2 },
+    { label: 'of bare', metric: 'pacedHops', pick: 'median', to: bareRelay, as: 'share' },
   ],
 
   async measure(contestant, era, { ms, warmMs }) {
