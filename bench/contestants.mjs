@@ -1,6 +1,6 @@
 // Who takes part. A new server is one file in servers/ and one row here.
 import { existsSync, readdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import * as nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 /**
@@ -24,6 +24,7 @@ import { fileURLToPath } from 'node:url';
  * @property {string} [counts]  HTTP: the figures are those of the processes it has started whose command lines contain this
  * @property {boolean} [manyCores]  HTTP: runs on all cores but that of the load, because it has several processes
  * @property {string[]} [needsPython]  packages of Python it cannot run without
+ * @property {boolean} [compileCache]  starts with code that Node.js stored at an earlier start (NODE_COMPILE_CACHE)
  * @property {boolean} [streams]  HTTP: keeps streams open and can publish a change to them
  */
 
@@ -42,6 +43,14 @@ const stdio = [
     env: { BENCH_COALESCE: '1' },
   },
   { id: 'mooring', name: 'mooring', file: 'mooring-stdio.mjs', eras: both, needsExport: 'serveStdio' },
+  {
+    id: 'mooring-cached',
+    name: 'mooring, compile cache',
+    file: 'mooring-stdio.mjs',
+    eras: both,
+    compileCache: true,
+    needsExport: 'serveStdio',
+  },
   {
     id: 'mooring-async',
     name: 'mooring, async handlers',
@@ -249,7 +258,7 @@ const client = [
   { id: 'sdk-new', name: 'official SDK, new line', eras: both, needs: ['@modelcontextprotocol/client'] },
 ];
 
-const require = createRequire(import.meta.url);
+const require = nodeModule.createRequire(import.meta.url);
 const build = new URL('../dist/index.js', import.meta.url);
 /** @type {Record<string, unknown> | undefined} */
 const ours = existsSync(build) ? await import(build.href) : undefined;
@@ -266,7 +275,8 @@ export const packageFolder = (name) =>
     .find((folder) => existsSync(`${folder}/package.json`));
 
 /** What keeps a contestant from running, in words. @param {Contestant} contestant @returns {string | undefined} */
-function obstacle({ needs = [], needsExport, needsFile, needsPrograms = [], needsPython = [] }) {
+function obstacle({ needs = [], needsExport, needsFile, needsPrograms = [], needsPython = [], compileCache }) {
+  if (compileCache && !('enableCompileCache' in nodeModule)) return 'Node.js 22.8 or newer is needed';
   if (needsExport && !ours) return 'dist/ is missing: run `npm run build`';
   if (needsExport && !ours?.[needsExport]) return `the build has no ${needsExport}`;
   if (needsFile && !existsSync(new URL(needsFile, build))) return `the build has no ${needsFile}`;

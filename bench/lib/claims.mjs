@@ -84,6 +84,18 @@ const perEra = (era) => {
     },
     {
       suite: 'start',
+      text: `${on}: first answer with a compile cache, above the bare script`,
+      at: 'most',
+      goal: 20,
+      unit: 'ms',
+      as: 'above',
+      value: (rows) =>
+        relation(ours(rows, era, 'mooring-cached'), find(rows, 'bare', era), {
+          ...{ metric: 'ms', pick: 'min', as: 'above' },
+        }),
+    },
+    {
+      suite: 'start',
       text: `${on}: memory after it, above the bare script`,
       at: 'most',
       goal: 6,

@@ -12,6 +12,8 @@ export const stdio = {
   note: `Server CPU per answer; 256 requests in flight for calls, 16 for echo and list. Shares and factors compare CPU. Tiny
 answers gain by coalesced writes and long ones lose by them, so each is held against the faster bare script.`,
   transport: 'stdio',
+  // It matters to the start only.
+  admits: ({ compileCache }) => compileCache !== true,
   rounds: 3,
   columns: [
     { label: 'call CPU µs', metric: 'cpuUs', pick: 'min', digits: 1 },
