@@ -207,6 +207,11 @@ test('protocol, schema and engine use web standards only', () => {
   expect(wrong.map((each) => `${name(each.from)} imports ${each.to}`)).toEqual([]);
 });
 
+test('node:http is not imported: that loads undici, from Node.js 22 on', () => {
+  const wrong = imports.filter((each) => each.to === 'node:http' && !each.typeOnly);
+  expect(wrong.map((each) => `${name(each.from)} imports ${each.to}`)).toEqual([]);
+});
+
 test('a heavy library is imported in one file', () => {
   for (const library of singleHomes) {
     const homes = new Set(

@@ -1,7 +1,8 @@
 // One HTTP request of a client of `mooring dev --http`, forwarded to the process of the server and, if it opened an event
 // stream that outlives requests, forwarded again to the process that replaces it.
 
-import { type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import { nodeHttp } from '../../common/node-http.ts';
 import { parseJson } from '../../common/parse-json.ts';
 import { errorRows } from '../../protocol/errors.ts';
 import { metaKeys } from '../../protocol/meta.ts';
@@ -74,7 +75,7 @@ export class ForwardedRequest {
       if (connectionHeaders.test(name) || (again && /^last-event-id$/i.test(name))) continue;
       headers.push(name, rawHeaders[at + 1] as string);
     }
-    const sent = request({ host: '127.0.0.1', port, method, path: url, headers, agent: false }, (reply) => {
+    const sent = nodeHttp().request({ host: '127.0.0.1', port, method, path: url, headers, agent: false }, (reply) => {
       if (again) this.#continue(reply, lists);
       else this.#begin(reply);
       begun();

@@ -4,8 +4,9 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { nodeHttp } from '../../common/node-http.ts';
 import { explainListenError } from '../serving/serve-http.ts';
 import { ForwardedRequest, type ListeningServer } from './forwarded-request.ts';
 import type { FrontMessage, ServerMessage, StoredState } from './http-messages.ts';
@@ -37,7 +38,7 @@ export class HttpFront implements ProcessLink {
 
   /** Listens; resolves with the URL of the endpoint. */
   async listen(port: number): Promise<string> {
-    const server = createServer((incoming, response) => void this.#accept(incoming, response));
+    const server = nodeHttp().createServer((incoming, response) => void this.#accept(incoming, response));
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error) => reject(explainListenError(error, { host, port })));
       server.listen(port, host, resolve);

@@ -1,8 +1,9 @@
 // A loopback port of its own for the console: beside a server on stdio, a relay, or `mooring inspect`. Only what the page needs;
 // the HTTP transport of the package is for MCP clients.
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { nodeHttp } from '../../common/node-http.ts';
 import { HostOriginCheck, hostsOf, isLoopback, originsOf } from '../../transports/http/access.ts';
 import type { ConsoleExchange, ConsoleSink } from '../contract.ts';
 
@@ -41,7 +42,7 @@ export async function listen(
   { port = 0, host = '127.0.0.1' }: ListenOptions,
 ): Promise<Omit<ListeningConsole, 'link' | 'oneTimeLink'>> {
   if (!isLoopback(host)) throw new TypeError(`The console listens on loopback addresses only, not on ${host}`);
-  const server = createServer({ joinDuplicateHeaders: true, requestTimeout: 30_000 });
+  const server = nodeHttp().createServer({ joinDuplicateHeaders: true, requestTimeout: 30_000 });
   server.maxConnections = maxConnections;
   const bound = await new Promise<number>((resolve, reject) => {
     server.once('error', reject);

@@ -1,9 +1,10 @@
 // An HTTP proxy for one server on a loopback port: passes requests and responses on as they are, and records the messages
 // in them. Paths are those of the server, so the paths in its responses are valid here too.
 
-import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { nodeHttp } from '../../common/node-http.ts';
 import { HostOriginCheck, hostsOf } from '../../transports/http/access.ts';
 import { BoundedMap } from '../feed/bounded-map.ts';
 import type { Feed } from '../feed/feed.ts';
@@ -23,7 +24,7 @@ const maxPeers = 1_000;
 
 /** Starts a proxy for the server at `target`. */
 export async function startProxy(target: URL, feed: Feed, port = 0): Promise<RunningProxy> {
-  const server = createServer();
+  const server = nodeHttp().createServer();
   const bound = await new Promise<number>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
@@ -51,7 +52,7 @@ export async function startProxy(target: URL, feed: Feed, port = 0): Promise<Run
 }
 
 function forward(request: IncomingMessage, response: ServerResponse, target: URL, peers: ProxyPeers): void {
-  const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
+  const send = target.protocol === 'https:' ? httpsRequest : nodeHttp().request;
   const outgoing = send(new URL(target.origin), {
     method: request.method as string,
     path: request.url as string,

@@ -1,8 +1,9 @@
 // One request to one checked set of addresses, up to the response headers. Redirects, limits on the body and policy are
 // elsewhere.
 
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { nodeHttp } from '../../common/node-http.ts';
 import { parseAddress } from './address.ts';
 import { networkErrors } from './errors.ts';
 import { hostOf, portOf } from './policy.ts';
@@ -27,7 +28,7 @@ const maxInformational = 8;
 export function sendHop(hop: Hop, signal: AbortSignal): Promise<IncomingMessage> {
   const { url, body } = hop;
   const host = hostOf(url);
-  const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const send = url.protocol === 'https:' ? httpsRequest : nodeHttp().request;
   return new Promise((resolve, reject) => {
     const request: ClientRequest = send({
       protocol: url.protocol,

@@ -1,10 +1,11 @@
 // Connections through a proxy: a CONNECT request opens a tunnel, in which TLS is between us and the server. Uses the
 // documented extension point of Node's agents, `createConnection`.
 
-import { type ClientRequestArgs, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
+import type { ClientRequestArgs, Agent as HttpAgent, IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
+import { nodeHttp } from '../../common/node-http.ts';
 import { type HttpProxy, ProxyError, portOf, withoutBrackets } from './environment.ts';
 
 /** Stops a proxy that accepts a connection and never responds from holding a request forever. */
@@ -17,8 +18,9 @@ type Connected = (error: Error | null, socket: Duplex) => void;
 export async function tunnelAgent(proxy: HttpProxy, secure: boolean): Promise<typeof HttpAgent> {
   const https = secure || proxy.url.protocol === 'https:' ? await import('node:https') : undefined;
   const tls = secure ? await import('node:tls') : undefined;
-  const Agent = (secure ? https?.Agent : HttpAgent) as typeof HttpAgent;
-  const request = (proxy.url.protocol === 'https:' ? https?.request : requestHttp) as typeof requestHttp;
+  const http = nodeHttp();
+  const Agent = (secure ? https?.Agent : http.Agent) as typeof HttpAgent;
+  const request = (proxy.url.protocol === 'https:' ? https?.request : http.request) as typeof http.request;
 
   return class extends Agent {
     /** Tunnels that are being opened. */

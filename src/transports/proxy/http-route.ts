@@ -1,7 +1,8 @@
 // How requests reach a server with Node's HTTP client: directly, through a tunnel that a proxy opens (https), or by a
 // proxy that is sent the whole URL and forwards the request (http).
 
-import { Agent as HttpAgent, request as requestHttp } from 'node:http';
+import type { Agent as HttpAgent, request as requestHttp } from 'node:http';
+import { nodeHttp } from '../../common/node-http.ts';
 import { findProxy, type HttpProxy, withoutBrackets } from './environment.ts';
 
 /** The parts of a URL as Node's client needs them. */
@@ -25,7 +26,7 @@ export interface HttpRoute {
 }
 
 type HttpModule = Pick<HttpRoute, 'request' | 'Agent'>;
-const plain: HttpModule = { request: requestHttp, Agent: HttpAgent };
+const plain: HttpModule = nodeHttp();
 
 /** The route to a server. TLS and proxies are loaded only if they are used. */
 export async function findRoute(url: URL): Promise<HttpRoute> {

@@ -1,7 +1,8 @@
 // The place a browser comes back to after sign-in: a listener on 127.0.0.1 that answers one path, for one sign-in, and
 // closes. Requests with another Host, another path or another state change nothing and do not end the wait.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { nodeHttp } from '../../../common/node-http.ts';
 import { AuthError, authErrors } from '../errors.ts';
 import { type OpenUrl, openInBrowser } from './browser.ts';
 import { renderPage } from './callback-page.ts';
@@ -28,7 +29,7 @@ export function createLoopbackRedirector(options: LoopbackOptions = {}): Redirec
   const open = options.open ?? openInBrowser;
   return {
     async prepare({ preferred }) {
-      const server = createServer({ requestTimeout: 10_000, maxHeaderSize: 16_384 });
+      const server = nodeHttp().createServer({ requestTimeout: 10_000, maxHeaderSize: 16_384 });
       const wanted = options.port ?? portOf(preferred, host, path);
       await listen(server, wanted).catch((error: NodeJS.ErrnoException) => {
         // Another process has the earlier port: take any, which needs a new registration.

@@ -1,7 +1,8 @@
 // The server of node:http, or of node:https if there is a certificate. node:https is loaded only then.
 
-import { createServer, type Server, type ServerOptions } from 'node:http';
+import type { Server, ServerOptions } from 'node:http';
 import type { TLSSocket } from 'node:tls';
+import { nodeHttp } from '../../../common/node-http.ts';
 import type { HttpLimits } from '../limits.ts';
 import type { TlsOptions } from '../options.ts';
 import { storeAddress } from './request.ts';
@@ -27,7 +28,7 @@ export async function createNodeServer(limits: HttpLimits, tls: TlsOptions | und
     const setTls = (): never => {
       throw new TypeError('This server was started without `tls`, so it has no certificate to replace');
     };
-    return { server: createServer(options), setTls };
+    return { server: nodeHttp().createServer(options), setTls };
   }
   const { createServer: createHttpsServer } = await import('node:https');
   // A client that opens connections and does not finish the handshake must not hold them any longer than with headers.

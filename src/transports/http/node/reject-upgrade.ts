@@ -1,12 +1,12 @@
 // The response to an upgrade request that is rejected: plain HTTP, written directly to its socket.
 
-import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { nodeHttp } from '../../../common/node-http.ts';
 
 /** Responds with JSON and ends the connection. */
 export function rejectUpgrade(socket: Duplex, status: number, body: string, headers: readonly string[] = []): void {
   const lines = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    `HTTP/1.1 ${status} ${nodeHttp().STATUS_CODES[status] ?? ''}`,
     'Connection: close',
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
