@@ -82,7 +82,7 @@ const groups = [
   // What the program loads before everything else, and nothing of it is compiled yet.
   { name: 'compile-cache', entries: ['src/app/compile-cache.ts'] },
   // What every server loads. Not src/transports/http.ts: a bundle of mooring/web would have the HTTP server of Node.js in it,
-  // which bundlers for other runtimes reject. The last five are small: without them
+  // which bundlers for other runtimes reject. The last six are small: without them
   // here, the gateway would load all of `start` and `files`, and a bundle of mooring/web would have them in it.
   {
     name: 'core',
@@ -91,6 +91,7 @@ const groups = [
       'src/transports/stdio.ts',
       'src/logging/logger.ts',
       'src/protocol/callers/caller-turns.ts',
+      'src/common/builtins.ts',
       'src/common/glob.ts',
       'src/common/slot-set.ts',
       'src/engine/catalog/rank-tools.ts',

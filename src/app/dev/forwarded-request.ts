@@ -2,7 +2,7 @@
 // stream that outlives requests, forwarded again to the process that replaces it.
 
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
-import { nodeHttp } from '../../common/node-http.ts';
+import { nodeHttp } from '../../common/builtins.ts';
 import { parseJson } from '../../common/parse-json.ts';
 import { errorRows } from '../../protocol/errors.ts';
 import { metaKeys } from '../../protocol/meta.ts';

@@ -6,7 +6,7 @@ import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { nodeHttp } from '../../common/node-http.ts';
+import { nodeHttp } from '../../common/builtins.ts';
 import { explainListenError } from '../serving/serve-http.ts';
 import { ForwardedRequest, type ListeningServer } from './forwarded-request.ts';
 import type { FrontMessage, ServerMessage, StoredState } from './http-messages.ts';

@@ -1,7 +1,7 @@
 // Sets one table of a TOML text or removes it, and keeps every other byte. A table that is written inline or with dotted
 // keys is rewritten as a table of its own.
 
-import { isDeepStrictEqual } from 'node:util';
+import { nodeUtil } from '../../common/builtins.ts';
 import type { JsonObject } from '../../protocol/model.ts';
 import { parseToml, type TomlStatement, tomlData, tomlKey, tomlString } from './toml.ts';
 
@@ -14,7 +14,7 @@ export class TomlShape extends Error {}
 export function setTable(text: string, path: readonly string[], pairs: TomlTable): string {
   const statements = parseToml(text);
   const data = tomlData(text);
-  if (isDeepStrictEqual(tableAt(data, path), pairs)) return text;
+  if (nodeUtil().isDeepStrictEqual(tableAt(data, path), pairs)) return text;
   const eol = eolOf(text);
   const kept = keptText(text, statements, data, pairs, path);
   const block = printTable(path, pairs, kept).join(eol) + eol;
@@ -76,7 +76,7 @@ function verified(text: string, expected: TomlTable, path: readonly string[]): s
         return isTable(inner) && Object.keys(inner).length === 0 ? [] : [[key, inner]];
       }),
     );
-  if (isDeepStrictEqual(prune(tomlData(text)), prune(expected))) return text;
+  if (nodeUtil().isDeepStrictEqual(prune(tomlData(text)), prune(expected))) return text;
   throw new TomlShape(`${path.map(tomlKey).join('.')} is written in a form that cannot be changed`);
 }
 
@@ -131,7 +131,7 @@ function keptText(
     if (header?.path.length !== each.path.length - 1) return;
     const old = tableAt(data, each.path.slice(0, -1))?.[key];
     const next = tableAt({ pairs }, ['pairs', ...inner.slice(0, -1)])?.[key];
-    if (!isTable(old) && isDeepStrictEqual(old, next)) {
+    if (!isTable(old) && nodeUtil().isDeepStrictEqual(old, next)) {
       kept.set(each.path.join('\0'), text.slice(each.start, each.end).trimEnd());
     }
   });

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { nodeHttp } from '../../common/node-http.ts';
+import { nodeHttp } from '../../common/builtins.ts';
 import { HostOriginCheck, hostsOf, isLoopback, originsOf } from '../../transports/http/access.ts';
 import type { ConsoleExchange, ConsoleSink } from '../contract.ts';
 

@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { nodeHttp } from '../../common/node-http.ts';
+import { nodeHttp } from '../../common/builtins.ts';
 import { HostOriginCheck, hostsOf } from '../../transports/http/access.ts';
 import { BoundedMap } from '../feed/bounded-map.ts';
 import type { Feed } from '../feed/feed.ts';

@@ -2,12 +2,13 @@
 // happens where its path says.
 
 import { type BigIntStats, close, constants, fsync, lstatSync, openSync } from 'node:fs';
-import { promisify } from 'node:util';
+import { nodeUtil } from '../../common/builtins.ts';
 import { errnoOf, fileErrors, fromSystem } from './errors.ts';
 import { isPseudo, type PathHandle } from './path-access.ts';
 import type { ConfiguredRoot, RootedPath } from './roots.ts';
 import { type WalkContext, walk } from './walk.ts';
 
+const { promisify } = nodeUtil();
 const fsyncAsync = promisify(fsync);
 const closeAsync = promisify(close);
 const { O_RDONLY, O_DIRECTORY = 0 } = constants;

@@ -1,10 +1,10 @@
 // Some lines of a file, without reading all of it: the first ones, those from a given line on, or the last ones.
 
 import { closeSync, read } from 'node:fs';
-import { promisify } from 'node:util';
+import { nodeUtil } from '../../common/builtins.ts';
 import { fileErrors } from './errors.ts';
 
-const readChunk = promisify(read);
+const readChunk = nodeUtil().promisify(read);
 const chunkBytes = 64 * 1024;
 const newline = 0x0a;
 

@@ -1,13 +1,13 @@
 // Reading ordinary files with a byte cap. Decides what "ordinary" means; how the file is found is in walk.ts.
 
 import { closeSync, read } from 'node:fs';
-import { promisify } from 'node:util';
+import { nodeUtil } from '../../common/builtins.ts';
 import { fileErrors } from './errors.ts';
 import type { FileLimits } from './limits.ts';
 import type { OwnFiles } from './own-files.ts';
 import { isPseudo, type PathAccess, type PathHandle } from './path-access.ts';
 
-const readChunk = promisify(read);
+const readChunk = nodeUtil().promisify(read);
 
 /** Throws unless it is an ordinary file that this tree may show. Touches nothing. */
 export function requireOrdinary(handle: PathHandle, requestedPath: string, limits: FileLimits): void {

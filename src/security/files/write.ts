@@ -3,12 +3,13 @@
 
 import { randomBytes } from 'node:crypto';
 import { type BigIntStats, close, constants, fchmod, fsync, open, renameSync, unlink, write } from 'node:fs';
-import { promisify } from 'node:util';
+import { nodeUtil } from '../../common/builtins.ts';
 import { existing, flushDirectory } from './directory.ts';
 import { fileErrors } from './errors.ts';
 import type { OwnFiles } from './own-files.ts';
 import type { PathAccess, PathHandle } from './path-access.ts';
 
+const { promisify } = nodeUtil();
 const openAsync = promisify(open);
 const closeAsync = promisify(close);
 const writeAsync = promisify(write);

@@ -5,7 +5,7 @@ import type { ClientRequestArgs, Agent as HttpAgent, IncomingMessage } from 'nod
 import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
-import { nodeHttp } from '../../common/node-http.ts';
+import { nodeHttp } from '../../common/builtins.ts';
 import { type HttpProxy, ProxyError, portOf, withoutBrackets } from './environment.ts';
 
 /** Stops a proxy that accepts a connection and never responds from holding a request forever. */

@@ -2,7 +2,7 @@
 // proxy that is sent the whole URL and forwards the request (http).
 
 import type { Agent as HttpAgent, request as requestHttp } from 'node:http';
-import { nodeHttp } from '../../common/node-http.ts';
+import { nodeHttp } from '../../common/builtins.ts';
 import { findProxy, type HttpProxy, withoutBrackets } from './environment.ts';
 
 /** The parts of a URL as Node's client needs them. */

@@ -2,7 +2,7 @@
 // closes. Requests with another Host, another path or another state change nothing and do not end the wait.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { nodeHttp } from '../../../common/node-http.ts';
+import { nodeHttp } from '../../../common/builtins.ts';
 import { AuthError, authErrors } from '../errors.ts';
 import { type OpenUrl, openInBrowser } from './browser.ts';
 import { renderPage } from './callback-page.ts';

@@ -2,7 +2,7 @@
 
 import type { Server, ServerOptions } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import { nodeHttp } from '../../../common/node-http.ts';
+import { nodeHttp } from '../../../common/builtins.ts';
 import type { HttpLimits } from '../limits.ts';
 import type { TlsOptions } from '../options.ts';
 import { storeAddress } from './request.ts';

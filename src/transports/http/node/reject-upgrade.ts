@@ -1,7 +1,7 @@
 // The response to an upgrade request that is rejected: plain HTTP, written directly to its socket.
 
 import type { Duplex } from 'node:stream';
-import { nodeHttp } from '../../../common/node-http.ts';
+import { nodeHttp } from '../../../common/builtins.ts';
 
 /** Responds with JSON and ends the connection. */
 export function rejectUpgrade(socket: Duplex, status: number, body: string, headers: readonly string[] = []): void {
