@@ -1,6 +1,6 @@
 // toNodeHandler: the server as a handler in an application that listens by itself.
 
-import { createServer as createHttpServer, request as send } from 'node:http';
+import { createServer as createHttpServer, type ServerResponse, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -44,7 +44,24 @@ const applications: Readonly<Record<string, (handler: ReturnType<typeof toNodeHa
     express()
       .use(express.text({ type: '*/*' }))
       .all('/mcp', handler),
+  'Express with middleware that replaces writeHead': (handler) =>
+    express()
+      .use((_request, response, next) => {
+        replaceWriteHead(response);
+        next();
+      })
+      .all('/mcp', handler),
 };
+
+/** What on-headers did before version 1.1, which compression and express-session used: of a list it reads pairs. */
+function replaceWriteHead(response: ServerResponse): void {
+  const writeHead = response.writeHead;
+  response.writeHead = (status: number, headers?: unknown): ServerResponse => {
+    const pairs = Array.isArray(headers) ? headers : Object.entries(headers ?? {});
+    for (const [name, value] of pairs) response.setHeader(name, value);
+    return writeHead.call(response, status);
+  };
+}
 
 describe.each(Object.entries(applications))('in %s', (_name, application) => {
   test.each(['2025-11-25', '2026-07-28'] as const)('clients of %s call tools', async (revision) => {

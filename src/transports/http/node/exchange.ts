@@ -11,6 +11,7 @@ import type { HttpLimits } from '../limits.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import { forgetSent } from './pipeline.ts';
 import { NodeRequest } from './request.ts';
+import { writeHead } from './write-head.ts';
 
 /** A response up to this length is sent however much is buffered: it takes less memory than its request. */
 const freeBytes = 16 * 1024;
@@ -176,7 +177,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     const isBodyLeft = !this.incoming.complete && this.hasBody;
     // The next request on this connection would find a closed server, or the rest of this body.
     if (this.#server.closing || isBodyLeft) response.shouldKeepAlive = false;
-    response.writeHead(status, all as string[]);
+    writeHead(response, status, all);
     this.#responded = true;
     if (body !== undefined && body !== '') {
       response.write(body);
@@ -201,7 +202,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     if (!this.#responded) {
       const all = this.extraHeaders === undefined ? headers : [...headers, ...this.extraHeaders];
       if (this.#server.closing) response.shouldKeepAlive = false;
-      response.writeHead(200, all as string[]);
+      writeHead(response, 200, all);
       this.#responded = true;
       // Writing to a stream that has ended emits an error, which must not end the process.
       response.on('error', ignore);
