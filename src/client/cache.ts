@@ -1,10 +1,12 @@
 // Caches responses for as long as servers allow (`ttlMs`, `cacheScope`). Knows keys and times, not what is cached.
 
+import { Moment } from '../common/clock.ts';
 import type { JsonObject } from '../protocol/model.ts';
 
 interface CacheEntry {
   readonly value: unknown;
-  readonly expiresAt: number;
+  readonly stored: Moment;
+  readonly ttlMs: number;
 }
 
 /** Stops a server from declaring something fresh forever: nothing is cached for more than a day. */
@@ -32,7 +34,7 @@ export class ResponseCache {
   get(key: string): unknown {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    if (entry.expiresAt > Date.now()) return entry.value;
+    if (entry.stored.ageMs < entry.ttlMs) return entry.value;
     this.#entries.delete(key);
     return undefined;
   }
@@ -41,7 +43,7 @@ export class ResponseCache {
   set(key: string, value: unknown, ttlMs: number): void {
     this.#entries.delete(key);
     if (!(ttlMs > 0)) return;
-    this.#entries.set(key, { value, expiresAt: Date.now() + Math.min(ttlMs, maxTtlMs) });
+    this.#entries.set(key, { value, stored: new Moment(), ttlMs: Math.min(ttlMs, maxTtlMs) });
     if (this.#entries.size > this.#maxEntries) this.#entries.delete(this.#entries.keys().next().value as string);
   }
 

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
-import { CautiousClock } from './clock.ts';
+import { afterEach, expect, test, vi } from 'vitest';
+import { CautiousClock, Moment } from './clock.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 test('a forward jump of the wall clock is ignored until it has lasted a week; a backward jump is followed', () => {
   const day = 24 * 60 * 60_000;
@@ -29,4 +31,14 @@ test('a forward jump of the wall clock is ignored until it has lasted a week; a 
   expect(clock.now()).toBe(1_001 * day - 1);
   pass(1);
   expect(clock.now()).toBe(1_011 * day);
+});
+
+test('an age goes on when the wall clock is set back, and counts the time that a machine slept', () => {
+  vi.useFakeTimers();
+  const moment = new Moment();
+  vi.setSystemTime(Date.now() - 3_600_000);
+  vi.advanceTimersByTime(500);
+  expect(moment.ageMs).toBe(500);
+  vi.setSystemTime(Date.now() + 2 * 3_600_000);
+  expect(moment.ageMs).toBe(3_600_500);
 });

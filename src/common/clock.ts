@@ -1,7 +1,20 @@
-// Clocks in ms: a monotonic one, and a cautious wall clock for deciding what has expired.
+// Clocks in ms: a monotonic one, the age of something, and a cautious wall clock for deciding what has expired.
 
 /** The time of the monotonic clock. Tests fake it with the other timers. */
 export const monotonicMs = (): number => performance.now();
+
+/**
+ * When something was stored or done, to find out how long ago that is. Of two clocks the one that has advanced more counts:
+ * the wall clock may be set back, and the monotonic one may stop while the machine sleeps.
+ */
+export class Moment {
+  readonly #wallMs = Date.now();
+  readonly #ms = monotonicMs();
+
+  get ageMs(): number {
+    return Math.max(Date.now() - this.#wallMs, monotonicMs() - this.#ms);
+  }
+}
 
 /** Drift and small corrections of the wall clock; more is a jump. */
 const toleranceMs = 60_000;

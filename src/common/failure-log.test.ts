@@ -47,3 +47,18 @@ test('successes between failures are not the recovery if there must be a time wi
   log.failed(new Error('down again'));
   expect(lines.slice(1)).toEqual(['info it works {"failures":30,"afterMs":90000}', 'warn it failed {}']);
 });
+
+test('a clock that is set back does not silence failures, nor the recovery', () => {
+  const log = new FailureLog(logger, { failed: 'it failed', recovered: 'it works' });
+  log.failed(new Error('down'));
+  vi.setSystemTime(Date.now() - 3_600_000);
+  vi.advanceTimersByTime(60_000);
+  log.failed(new Error('down'));
+  vi.setSystemTime(Date.now() - 3_600_000);
+  log.succeeded();
+  expect(lines).toEqual([
+    'error it failed {}',
+    'error it failed {"failures":2,"forMs":60000}',
+    'info it works {"failures":2,"afterMs":60000}',
+  ]);
+});

@@ -1,5 +1,6 @@
 // Logs failures of repeated work: the first, then one per minute, and the recovery.
 
+import { monotonicMs } from './clock.ts';
 import type { LogFields, Logger } from './logger.ts';
 
 /** Between two log lines about the same failure: what fails for an hour must not fill the log. */
@@ -33,7 +34,7 @@ export class FailureLog {
   }
 
   failed(error: unknown, fields: LogFields = {}): void {
-    const nowMs = Date.now();
+    const nowMs = monotonicMs();
     this.#lastAtMs = nowMs;
     if (this.#failures++ === 0) this.#firstAtMs = nowMs;
     else if (nowMs - this.#loggedAtMs < repeatMs) return;
@@ -47,7 +48,7 @@ export class FailureLog {
 
   succeeded(): void {
     if (this.#failures === 0) return;
-    const nowMs = Date.now();
+    const nowMs = monotonicMs();
     if (nowMs - this.#lastAtMs < (this.#texts.quietMs ?? 0)) return;
     this.#logger?.info(this.#texts.recovered, { failures: this.#failures, afterMs: nowMs - this.#firstAtMs });
     this.#failures = 0;

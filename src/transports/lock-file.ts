@@ -1,7 +1,9 @@
 // An exclusive section across processes, held by the existence of a file. The holder writes who it is and keeps the
 // file's time fresh; a file whose process is gone, or that was not touched for a while, is removed by the next process
 // that waits.
+
 import { open, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { monotonicMs } from '../common/clock.ts';
 import { pause } from '../common/wait.ts';
 import { isRunning } from './is-running.ts';
 
@@ -21,11 +23,11 @@ export interface LockFileOptions {
 /** Takes the lock, runs the task, gives the lock back. */
 export async function withLockFile<T>(path: string, options: LockFileOptions, task: () => Promise<T>): Promise<T> {
   const staleMs = options.staleMs ?? 15_000;
-  const deadline = Date.now() + options.timeoutMs;
+  const deadline = monotonicMs() + options.timeoutMs;
   const mine = JSON.stringify({ pid: process.pid, host: hostname(), token: crypto.randomUUID() });
   while (!(await create(path, mine))) {
     if (await breakStale(path, staleMs)) continue;
-    if (Date.now() > deadline) throw options.busy(path, await describe(path));
+    if (monotonicMs() > deadline) throw options.busy(path, await describe(path));
     await pause(20 + Math.random() * 40, options.signal);
   }
   // If the time cannot be updated, other processes may consider this one ended.

@@ -3,6 +3,7 @@
 
 import type { Readable, Writable } from 'node:stream';
 import type { CachedText } from '../common/cached-text.ts';
+import { monotonicMs } from '../common/clock.ts';
 import { type Logger, silentLogger } from '../common/logger.ts';
 import { errorRows, wireErrors } from '../protocol/errors.ts';
 import type { Channel, Host, Outlet, Peer } from '../protocol/exchange.ts';
@@ -160,7 +161,7 @@ class ByteStreamConnection implements StreamServer, Outlet {
     this.#stopReading();
     const { promise: aborted, resolve } = deferred<void>();
     this.#abort = resolve;
-    const deadline = Date.now() + this.#graceMs;
+    const deadline = monotonicMs() + this.#graceMs;
     try {
       const drained = this.#channel.drain(this.#graceMs).then(() => {
         this.#drained = true;
@@ -170,7 +171,7 @@ class ByteStreamConnection implements StreamServer, Outlet {
       this.#logger.error('draining failed', { error });
     }
     // A peer that has stopped reading does not delay the end beyond the grace period.
-    const timer = setTimeout(resolve, Math.max(deadline - Date.now(), lastWriteMs));
+    const timer = setTimeout(resolve, Math.max(deadline - monotonicMs(), lastWriteMs));
     await Promise.race([this.#writer.flushed(), aborted]);
     clearTimeout(timer);
     this.#finish(end);

@@ -403,7 +403,7 @@ function methodsOf(store: ReturnType<typeof createMemoryTaskStore>): typeof stor
 }
 
 test('a client that waits before it gets an id hears every ten seconds that the tool runs', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout', 'Date'] });
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout', 'Date', 'performance'] });
   try {
     const server = serverWith({ facade: true });
     slowTool(server);

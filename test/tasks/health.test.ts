@@ -7,7 +7,7 @@ import type { TaskStore } from '../../src/engine/tasks/store/task-store.ts';
 import { createServer, type Server, toFetch } from '../../src/index.ts';
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
 });
 
 const servers: Server[] = [];

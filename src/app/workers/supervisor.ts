@@ -3,6 +3,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { monotonicMs } from '../../common/clock.ts';
 import { createMemoryExpiringStore } from '../../engine/expiring-store.ts';
 import type { StreamLogger } from '../../logging/logger.ts';
 import { ownProcess } from '../../transports/own-process.ts';
@@ -181,7 +182,7 @@ class Supervisor {
     const { logger } = this.#options;
     const replaced = wasListening ? undefined : old;
     if (code === 0) return this.#fork(number, replaced);
-    const now = Date.now();
+    const now = monotonicMs();
     this.#failures = [...this.#failures.filter((at) => at > now - failureWindowMs), now];
     if (this.#failures.length >= maxFailures) {
       logger.error(`${maxFailures} workers have ended unexpectedly within a minute, so the server stops`, {

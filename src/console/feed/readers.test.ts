@@ -97,3 +97,11 @@ test('peers are sent when they are new or have changed', () => {
   vi.advanceTimersByTime(100);
   expect(sink.batches.map(({ peers }) => peers.map(({ client }) => client))).toEqual([[undefined], ['probe 1']]);
 });
+
+test('an idle page gets heartbeats although the clock was set back', () => {
+  const { readers, sink } = setUp();
+  readers.add(sink, 0);
+  vi.setSystemTime(Date.now() - 3_600_000);
+  vi.advanceTimersByTime(60_000);
+  expect(sink.texts).toContain(': \n\n');
+});

@@ -1,6 +1,7 @@
 // The open pages: each is an event stream that gets the feed in batches. A slow reader loses entries and gets the number of
 // those it lost; it never delays a call.
 
+import { monotonicMs } from '../../common/clock.ts';
 import type { CallUpdate, ConnectionState, FeedBatch, FeedEntry, SubscriptionRow } from '../api.ts';
 import type { ConsoleSink } from '../contract.ts';
 import type { Feed } from './feed.ts';
@@ -64,7 +65,7 @@ export class Readers {
     // A number from before a restart is larger than any there is.
     const last = after > this.#feed.last ? 0 : after;
     const versions = { peerVersion: 0, callVersion: 0, subscriptionVersion: 0 };
-    const reader: Reader = { sink, last, ...versions, connection: undefined, sentAtMs: Date.now() };
+    const reader: Reader = { sink, last, ...versions, connection: undefined, sentAtMs: monotonicMs() };
     this.#readers.add(reader);
     this.#send(reader, true);
     this.#timer ??= setInterval(() => this.#tick(), batchMs);
@@ -93,18 +94,18 @@ export class Readers {
   #send(reader: Reader, withRates: boolean): void {
     for (let count = 0; count < maxBatchesAtOnce; count++) {
       if (reader.sink.queued > maxQueuedBytes) {
-        if (Date.now() - reader.sentAtMs > stallMs) this.#disconnect(reader);
+        if (monotonicMs() - reader.sentAtMs > stallMs) this.#disconnect(reader);
         return;
       }
       const batch = this.#batch(reader, withRates && count === 0);
       if (batch === undefined) break;
       reader.sink.write(`id: ${reader.last}\ndata: ${JSON.stringify(batch)}\n\n`);
-      reader.sentAtMs = Date.now();
+      reader.sentAtMs = monotonicMs();
       if (reader.last >= this.#feed.last) break;
     }
-    if (Date.now() - reader.sentAtMs < heartbeatMs) return;
+    if (monotonicMs() - reader.sentAtMs < heartbeatMs) return;
     reader.sink.write(': \n\n');
-    reader.sentAtMs = Date.now();
+    reader.sentAtMs = monotonicMs();
   }
 
   #disconnect(reader: Reader): void {

@@ -2,6 +2,7 @@
 // the HTTP server first.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { Moment, monotonicMs } from '../../common/clock.ts';
 import type { Principal } from '../../protocol/callers/principal.ts';
 import type { ConsoleExchange, ConsoleUser, Right } from '../contract.ts';
 
@@ -44,7 +45,7 @@ export class Access {
   readonly #token: Buffer | undefined;
   readonly #wrong = new Map<string, { count: number; sinceMs: number }>();
   /** Codes, with the token that each was exchanged for. A code that is used twice was read by others. */
-  readonly #codes = new Map<string, { readonly untilMs: number; token?: Buffer | 'revoked' }>();
+  readonly #codes = new Map<string, { readonly created: Moment; token?: Buffer | 'revoked' }>();
 
   constructor(options: AccessOptions) {
     this.#options = options;
@@ -74,7 +75,7 @@ export class Access {
   /** A code for a link that other users of this machine may see, because it is an argument of the program that opens it. */
   createCode(): string {
     const code = randomBytes(32).toString('base64url');
-    this.#codes.set(code, { untilMs: Date.now() + codeMs });
+    this.#codes.set(code, { created: new Moment() });
     if (this.#codes.size > maxCodes) this.#codes.delete(this.#codes.keys().next().value as string);
     return code;
   }
@@ -83,7 +84,7 @@ export class Access {
   exchange(exchange: ConsoleExchange, code: unknown): { readonly token: string } | { readonly denied: AccessDenied } {
     if (!isSameOrigin(exchange)) return denied(403, 'origin', 'Pages of other origins have no access to the console');
     const known = typeof code === 'string' ? this.#codes.get(code) : undefined;
-    if (known !== undefined && known.token === undefined && Date.now() < known.untilMs) {
+    if (known !== undefined && known.token === undefined && known.created.ageMs < codeMs) {
       const token = randomBytes(32).toString('base64url');
       known.token = Buffer.from(token);
       return { token };
@@ -99,7 +100,7 @@ export class Access {
   }
 
   #isGuessing(address: string): boolean {
-    const now = Date.now();
+    const now = monotonicMs();
     const known = this.#wrong.get(address);
     if (known !== undefined && now - known.sinceMs < windowMs) return ++known.count > maxWrongTokens;
     this.#wrong.delete(address);

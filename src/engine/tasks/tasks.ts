@@ -126,7 +126,7 @@ export class Tasks implements LoadedTasks, RunHost {
   /** Whether leases, recovery and expiry of tasks work. False if the store fails or hangs. */
   get isHealthy(): boolean {
     const isIdle = !this.store.durable && !this.#hasStored && this.runs.size === 0;
-    return isIdle || Date.now() - this.runner.lastTickMs < 15_000;
+    return isIdle || (this.runner.lastTick?.ageMs ?? 0) < 15_000;
   }
 
   view(record: TaskRecord): TaskView {

@@ -1,5 +1,6 @@
 // The lists of an upstream whose lists differ between callers, by isolation key. Callers that see the same share them.
 
+import { Moment } from '../../common/clock.ts';
 import type { CacheHint } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { UpstreamLists } from '../contract.ts';
@@ -31,7 +32,7 @@ interface KeptLists {
   readonly digest: string;
   /** Of the last response, which may name a different time from the one before. */
   readonly cache: CacheHint | undefined;
-  readonly readAtMs: number;
+  readonly read: Moment;
   /** They were read with these headers; undefined: without those that a caller has. */
   readonly headers: string | undefined;
   /** When callers were notified of lists that were read with other headers. */
@@ -89,8 +90,8 @@ export class CallerLists {
 
   /** Their server says that they are not valid any more. */
   isExpired(key: string): boolean {
-    const { cache, readAtMs = 0 } = this.#byKey.get(key) ?? {};
-    return cache !== undefined && Date.now() - readAtMs >= cache.ttlMs;
+    const { cache, read } = this.#byKey.get(key) ?? {};
+    return cache !== undefined && read !== undefined && read.ageMs >= cache.ttlMs;
   }
 
   /** Takes over what was read. `caller`: for whom, with its headers; undefined: to find out what the server offers. */
@@ -116,7 +117,7 @@ export class CallerLists {
     const { headersAtMs = 0 } = kept ?? {};
     const isSameCaller = before === undefined || kept?.headers === headers;
     const isDue = isSameCaller || now - headersAtMs >= minHeadersMs;
-    const times = { readAtMs: now, usedAtMs: now, headersAtMs: isSameCaller || !isDue ? headersAtMs : now };
+    const times = { read: new Moment(), usedAtMs: now, headersAtMs: isSameCaller || !isDue ? headersAtMs : now };
     this.#byKey.set(key, { digest, cache, headers, ...times });
     this.#makeRoom(key, now);
     const wasBehind = this.#behind.delete(key);

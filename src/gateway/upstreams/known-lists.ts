@@ -1,6 +1,7 @@
 // What is known of the lists that all callers of one upstream see. The last lists stay until others are read, and are stored
 // for the next start.
 
+import { Moment } from '../../common/clock.ts';
 import type { Tool } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import { noLists, type UpstreamFacts, type UpstreamLists } from '../contract.ts';
@@ -10,8 +11,9 @@ import { isOfOneCaller } from './isolation.ts';
 export class KnownLists {
   readonly #config: UpstreamConfig;
   readonly #settings: ListSettings;
-  /** When they were read, on the clock of `Date.now()`. */
-  #readAtMs = 0;
+  /** When they were read, or stored lists were loaded, and how old they were then. */
+  #since: Moment | undefined;
+  #ageBeforeMs = 0;
   /** They were read by this process, not stored by one before. */
   #isRead = false;
   /** Undefined until they have been read. */
@@ -29,14 +31,17 @@ export class KnownLists {
       this.storedFacts = factsOf(cached.lists);
       return;
     }
-    this.#readAtMs = cached.atMs;
+    const ageMs = Date.now() - cached.atMs;
+    this.#since = new Moment();
+    // Stored in the future: the clock was set back, so their age is unknown.
+    this.#ageBeforeMs = ageMs < 0 ? Number.POSITIVE_INFINITY : ageMs;
     const stored = this.#isStorable ? cached.prepared : undefined;
     this.checked = new CheckedLists(config, settings, cached.lists, { stored });
   }
 
   /** How long ago they were read from the server. */
   get ageMs(): number {
-    return Date.now() - this.#readAtMs;
+    return this.#ageBeforeMs + (this.#since?.ageMs ?? Number.POSITIVE_INFINITY);
   }
 
   /** They were read in this time, since the gateway was started. 0: at any time. */
@@ -51,7 +56,8 @@ export class KnownLists {
 
   /** Takes over what was read from the server. */
   update(lists: UpstreamLists): CheckedLists {
-    this.#readAtMs = Date.now();
+    this.#since = new Moment();
+    this.#ageBeforeMs = 0;
     this.#isRead = true;
     this.checked = new CheckedLists(this.#config, this.#settings, lists);
     const prepared = this.#isStorable ? this.checked.prepared : undefined;

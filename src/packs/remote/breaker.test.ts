@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { Breaker } from './breaker.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 function make() {
   const clock = { now: 1000 };
@@ -41,4 +43,13 @@ test('a failed attempt opens it again; an aborted one admits another', () => {
   breaker.failed();
   expect(breaker.admit()).toBe(false);
   expect(breaker.waitMs).toBe(100);
+});
+
+test('a clock that is set back does not keep it open for longer', () => {
+  vi.useFakeTimers();
+  const breaker = new Breaker({ threshold: 1, cooldownMs: 100 });
+  breaker.failed();
+  vi.setSystemTime(Date.now() - 3_600_000);
+  vi.advanceTimersByTime(100);
+  expect(breaker.admit()).toBe(true);
 });

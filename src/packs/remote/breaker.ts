@@ -1,5 +1,7 @@
 // A circuit breaker: after several consecutive failures a service gets no calls for a while, then one test call.
 
+import { monotonicMs } from '../../common/clock.ts';
+
 export interface BreakerOptions {
   /** Consecutive failures that open it. */
   readonly threshold: number;
@@ -20,7 +22,7 @@ export class Breaker {
   #openUntilMs = 0;
   #trying = false;
 
-  constructor({ threshold, cooldownMs, now = Date.now }: BreakerOptions) {
+  constructor({ threshold, cooldownMs, now = monotonicMs }: BreakerOptions) {
     this.#threshold = threshold;
     this.#cooldownMs = cooldownMs;
     this.#now = now;

@@ -1,6 +1,7 @@
 // A remote service as packs use it: requests through the guarded fetcher, retries, a circuit breaker, and health data.
 // Requests and responses of each service are defined in search/ and research/.
 
+import { monotonicMs } from '../../common/clock.ts';
 import { resolveLimits } from '../../common/known-options.ts';
 import { pause } from '../../common/wait.ts';
 import { CallerTurns } from '../../protocol/callers/caller-turns.ts';
@@ -69,7 +70,7 @@ export class Service {
   #lastSuccessMs: number | undefined;
   #lastDurationMs: number | undefined;
 
-  constructor({ name, fetcher, now = Date.now, ...limits }: ServiceOptions) {
+  constructor({ name, fetcher, now = monotonicMs, ...limits }: ServiceOptions) {
     this.name = name;
     this.#fetcher = fetcher;
     this.#now = now;
@@ -105,8 +106,8 @@ export class Service {
     try {
       const result = await work();
       this.#breaker.succeeded();
-      this.#lastSuccessMs = this.#now();
-      this.#lastDurationMs = this.#lastSuccessMs - startedAtMs;
+      this.#lastSuccessMs = Date.now();
+      this.#lastDurationMs = this.#now() - startedAtMs;
       return result;
     } catch (error) {
       if (signal.aborted) this.#breaker.abandoned();
@@ -148,7 +149,7 @@ export class Service {
       const { status } = response;
       if (status < 200 || status >= 300) {
         response.discard();
-        throw serviceErrors.status(this.name, status, retryAfterMs(response.headers.get('retry-after'), this.#now()));
+        throw serviceErrors.status(this.name, status, retryAfterMs(response.headers.get('retry-after')));
       }
       return { status, text: await response.text() };
     } catch (error) {

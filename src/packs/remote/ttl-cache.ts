@@ -1,5 +1,7 @@
 // A cache with expiry and a maximum size. Not for data that belongs to a single caller.
 
+import { monotonicMs } from '../../common/clock.ts';
+
 export interface TtlCacheOptions {
   readonly ttlMs: number;
   /** The oldest entry is evicted for a new one; stops ever different queries from filling memory. */
@@ -14,7 +16,7 @@ export class TtlCache<Value> {
   readonly #maxEntries: number;
   readonly #now: () => number;
 
-  constructor({ ttlMs, maxEntries, now = Date.now }: TtlCacheOptions) {
+  constructor({ ttlMs, maxEntries, now = monotonicMs }: TtlCacheOptions) {
     this.#ttlMs = ttlMs;
     this.#maxEntries = maxEntries;
     this.#now = now;

@@ -1,6 +1,7 @@
 // `file://` resources: everything below the configured folders, and single files under names of their own. Reading is
 // by the one resolver; what lies outside, or outside the client's roots, does not exist.
 
+import { Moment } from '../../common/clock.ts';
 import { silentLogger } from '../../common/logger.ts';
 import { subscribedUris } from '../../engine/changes/subscribed-uris.ts';
 import type { Server } from '../../engine/server.ts';
@@ -71,14 +72,14 @@ interface CachedListing {
 }
 
 function installTree(server: Server, workspace: Workspace, tree: FileTree): CachedListing {
-  let known: { readonly at: number; readonly resources: Promise<readonly Resource[]> } | undefined;
+  let known: { readonly read: Moment; readonly resources: Promise<readonly Resource[]> } | undefined;
   const kept: CachedListing = { forget: () => (known = undefined), trusted: false };
   server.resourceTemplate('file:///{+path}', {
     name: 'Files',
     description: `Files below ${tree.roots.map(({ path }) => path).join(', ')}`,
     list: () => {
-      if (known === undefined || (!kept.trusted && Date.now() - known.at > listingTtlMs)) {
-        known = { at: Date.now(), resources: listTree(tree) };
+      if (known === undefined || (!kept.trusted && known.read.ageMs > listingTtlMs)) {
+        known = { read: new Moment(), resources: listTree(tree) };
         known.resources.catch(kept.forget);
       }
       return known.resources;

@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { Principal } from './contract.ts';
 import { TokenCache } from './token-cache.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 /** Looks up tokens with these claims, and counts how often. */
 function cacheOf(claims: Principal['claims']) {
@@ -37,4 +39,14 @@ test('ordinary claims of ten thousand tokens fit', async () => {
   for (let n = 0; n < 10_000; n++) await get(`token-${n}`);
   await get('token-0');
   expect(lookups()).toBe(10_000);
+});
+
+test('a result is looked up again in time although the clock was set back', async () => {
+  vi.useFakeTimers();
+  const { get, lookups } = cacheOf({ sub: 'alice' });
+  await get('token');
+  vi.setSystemTime(Date.now() - 3_600_000);
+  vi.advanceTimersByTime(60_000);
+  await get('token');
+  expect(lookups()).toBe(2);
 });

@@ -2,11 +2,13 @@
 // Bounded, so that made-up tokens do not fill memory, nor evict those that were accepted.
 
 import { hash } from 'node:crypto';
+import { Moment } from '../../common/clock.ts';
 import type { Denied, Principal } from './contract.ts';
 
 interface Known {
   readonly result: Principal | Denied;
-  readonly untilMs: number;
+  readonly stored: Moment;
+  readonly expiresAtMs: number;
   readonly bytes: number;
 }
 
@@ -36,7 +38,7 @@ export class TokenCache {
     const key = hash('sha256', token, 'base64url');
     const accepted = this.#accepted.get(key);
     const known = accepted ?? this.#denied.get(key);
-    if (known !== undefined && known.untilMs > Date.now()) return known.result;
+    if (known !== undefined && known.stored.ageMs < this.#keepMs && known.expiresAtMs > Date.now()) return known.result;
     let asked = this.#pending.get(key);
     if (asked === undefined) {
       asked = find(accepted !== undefined)
@@ -48,8 +50,6 @@ export class TokenCache {
   }
 
   #keep(key: string, result: Principal | Denied): Principal | Denied {
-    const expiresAtMs = 'status' in result ? undefined : result.expiresAtMs;
-    const untilMs = Math.min(Date.now() + this.#keepMs, expiresAtMs ?? Number.POSITIVE_INFINITY);
     this.#forget(key);
     const isDenied = 'status' in result;
     const bytes = isDenied ? 0 : estimateBytes(result.claims);
@@ -61,7 +61,8 @@ export class TokenCache {
       this.#forget(oldest);
     }
     this.#bytes += bytes;
-    results.set(key, { result, untilMs, bytes });
+    const expiresAtMs = (isDenied ? undefined : result.expiresAtMs) ?? Number.POSITIVE_INFINITY;
+    results.set(key, { result, stored: new Moment(), expiresAtMs, bytes });
     return result;
   }
 

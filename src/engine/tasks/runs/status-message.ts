@@ -1,5 +1,6 @@
 // The status message of a task that runs: written at most once a second.
 
+import { monotonicMs } from '../../../common/clock.ts';
 import { clipMessage } from '../store/outcome-summary.ts';
 
 /** One write a second is enough for people, and little for a store. */
@@ -7,7 +8,7 @@ const intervalMs = 1_000;
 
 export class StatusMessage {
   readonly #write: (message: string) => void;
-  #writtenAtMs = 0;
+  #writtenAtMs = Number.NEGATIVE_INFINITY;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(write: (message: string) => void) {
@@ -18,9 +19,9 @@ export class StatusMessage {
   set(text: string): void {
     const message = clipMessage(text);
     clearTimeout(this.#timer);
-    const waitMs = this.#writtenAtMs + intervalMs - Date.now();
+    const waitMs = this.#writtenAtMs + intervalMs - monotonicMs();
     const write = (): void => {
-      this.#writtenAtMs = Date.now();
+      this.#writtenAtMs = monotonicMs();
       this.#write(message);
     };
     if (waitMs <= 0) return write();

@@ -1,6 +1,7 @@
 // Progress of calls whose tool may run as a task: as a notification while the client waits for the response, and as the
 // status message of the task after that.
 
+import { monotonicMs } from '../../../common/clock.ts';
 import { progressTokenOf } from '../../../protocol/meta.ts';
 import type { ProgressToken } from '../../../protocol/model.ts';
 import type { Call } from '../../contract.ts';
@@ -25,7 +26,7 @@ export class CallProgress {
   advance(progress: number): boolean {
     if (!Number.isFinite(progress) || progress <= this.#last) return false;
     this.#last = progress;
-    this.#lastAtMs = Date.now();
+    this.#lastAtMs = monotonicMs();
     return true;
   }
 
@@ -38,10 +39,10 @@ export class CallProgress {
   /** Sends progress while the handler reports none, until `stop`. */
   keepAlive(): void {
     if (this.token === undefined) return;
-    this.#lastAtMs = Date.now();
+    this.#lastAtMs = monotonicMs();
     this.#timer = setInterval(() => {
       if (this.#call.settled) return this.stop();
-      if (Date.now() - this.#lastAtMs < keepAliveMs / 2) return;
+      if (monotonicMs() - this.#lastAtMs < keepAliveMs / 2) return;
       // The next larger value that a double can tell apart at this size: real progress will be larger.
       this.send(
         Number.isFinite(this.#last) ? this.#last + Math.max(Math.abs(this.#last), 1) * 1e-12 : 0,

@@ -1,6 +1,7 @@
 // Keeps the tasks of this process going: renews their leases, takes over tasks of processes that ended, polls other systems,
 // and deletes what has expired. One timer, which exists only while there is something to do.
 
+import { Moment } from '../../../common/clock.ts';
 import { FailureLog } from '../../../common/failure-log.ts';
 import type { Logger } from '../../../common/logger.ts';
 import type { TaskRecord, TaskStore } from '../store/task-store.ts';
@@ -39,12 +40,12 @@ export class TaskRunner {
   /** Names this process in leases. */
   readonly holder: string;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #renewedAtMs = Date.now();
-  #sweptAtMs = Date.now();
+  #renewed: Moment | undefined;
+  #swept: Moment | undefined;
   #isClosed = false;
   #isClaiming = true;
   /** When the timer last ran without a failure, or had nothing to do; health checks read it. */
-  lastTickMs = Date.now();
+  lastTick: Moment | undefined;
 
   constructor(host: RunnerHost, holder: string) {
     this.#host = host;
@@ -58,13 +59,16 @@ export class TaskRunner {
   /** Starts the timer, if there is something to do. */
   wake(): void {
     if (this.#timer !== undefined) return;
-    this.lastTickMs = Date.now();
+    this.lastTick = undefined;
     this.#schedule();
   }
 
   #schedule(): void {
     if (this.#isClosed) return;
     if (!this.#host.store.durable && !this.#host.isNeeded()) return;
+    this.lastTick ??= new Moment();
+    this.#renewed ??= new Moment();
+    this.#swept ??= new Moment();
     this.#timer = setTimeout(() => void this.#tick(), Math.min(longestTickMs, this.#host.leaseMs / 4));
     (this.#timer as { unref?: () => void }).unref?.();
   }
@@ -82,13 +86,12 @@ export class TaskRunner {
 
   async #tick(): Promise<void> {
     try {
-      const nowMs = Date.now();
-      if (nowMs - this.#renewedAtMs >= this.#host.leaseMs / 3) await this.#renew();
+      if ((this.#renewed as Moment).ageMs >= this.#host.leaseMs / 3) await this.#renew();
       await this.#host.extend();
       await this.#host.refresh();
       if (this.#isClaiming) await this.claim();
-      if (nowMs - this.#sweptAtMs >= sweepEveryMs) await this.#sweep();
-      this.lastTickMs = Date.now();
+      if ((this.#swept as Moment).ageMs >= sweepEveryMs) await this.#sweep();
+      this.lastTick = new Moment();
       this.#failures.succeeded();
     } catch (error) {
       this.#failures.failed(error);
@@ -102,11 +105,11 @@ export class TaskRunner {
     const ids = [...runs.keys()];
     try {
       const held = new Set(ids.length === 0 ? [] : await store.renew(this.holder, ids, leaseMs));
-      this.#renewedAtMs = Date.now();
+      this.#renewed = new Moment();
       for (const id of ids) if (!held.has(id)) runs.get(id)?.stop('lease-lost');
     } catch (error) {
       // Another process may take the tasks over when the leases end, so this one must stop before that.
-      if (Date.now() - this.#renewedAtMs < leaseMs - leaseMarginMs) throw error;
+      if ((this.#renewed as Moment).ageMs < leaseMs - leaseMarginMs) throw error;
       for (const run of [...runs.values()]) run.stop('lease-lost');
       throw error;
     }
@@ -120,7 +123,7 @@ export class TaskRunner {
   }
 
   async #sweep(): Promise<void> {
-    this.#sweptAtMs = Date.now();
+    this.#swept = new Moment();
     const { store } = this.#host;
     for (;;) {
       const { deleted, expired } = await store.sweep(maxSwept);

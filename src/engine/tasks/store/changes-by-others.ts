@@ -1,5 +1,6 @@
 // Finds the changes that other processes make to tasks of this one, in a store that they share.
 
+import { monotonicMs } from '../../../common/clock.ts';
 import type { Logger } from '../../../common/logger.ts';
 import type { TaskFollowers } from '../clients/task-followers.ts';
 import type { TaskRun } from '../runs/task-run.ts';
@@ -25,7 +26,7 @@ const refreshEveryMs = 15_000;
 export class ChangesByOthers {
   readonly #tasks: ChangedTasks;
   readonly #unwatch: (() => void) | undefined;
-  #refreshedAtMs = Date.now();
+  #refreshedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(tasks: ChangedTasks) {
     this.#tasks = tasks;
@@ -40,7 +41,7 @@ export class ChangesByOthers {
   /** Reads the tasks that run or are followed here, if it is time to. */
   async refresh(): Promise<void> {
     const { runs, followers, shared } = this.#tasks;
-    const nowMs = Date.now();
+    const nowMs = monotonicMs();
     const isTold = this.#unwatch !== undefined || shared !== undefined;
     if (isTold && nowMs - this.#refreshedAtMs < refreshEveryMs) return;
     this.#refreshedAtMs = nowMs;
