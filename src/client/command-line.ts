@@ -6,8 +6,12 @@ import { clientErrors } from './errors.ts';
 /** What only a shell interprets: an error is better than passing it on as an argument. */
 const shellOnly = /[|&;<>()`$\n]/;
 
-/** The arguments of a command line. Quotes and backslashes work as in a POSIX shell. */
-export function splitCommandLine(text: string): string[] {
+/**
+ * The arguments of a command line. Quotes and backslashes work as in a POSIX shell, except that on Windows a backslash is a
+ * part of a path unless it is before a double quotation mark.
+ */
+export function splitCommandLine(text: string, platform = process.platform): string[] {
+  const isPathSeparator = (at: number): boolean => platform === 'win32' && text[at] === '\\' && text[at + 1] !== '"';
   const args: string[] = [];
   let argument: string | undefined;
   for (let at = 0; at < text.length; at++) {
@@ -21,10 +25,10 @@ export function splitCommandLine(text: string): string[] {
       argument = (argument ?? '') + text.slice(at + 1, end);
       at = end;
     } else if (character === '"') {
-      const quoted = readQuoted(text, at + 1);
+      const quoted = readQuoted(text, at + 1, isPathSeparator);
       argument = (argument ?? '') + quoted.text;
       at = quoted.end;
-    } else if (character === '\\') {
+    } else if (character === '\\' && !isPathSeparator(at)) {
       if (at + 1 === text.length) throw unfinished(text);
       argument = (argument ?? '') + text[++at];
     } else {
@@ -37,14 +41,18 @@ export function splitCommandLine(text: string): string[] {
   return args;
 }
 
-function readQuoted(text: string, start: number): { readonly text: string; readonly end: number } {
+function readQuoted(
+  text: string,
+  start: number,
+  isPathSeparator: (at: number) => boolean,
+): { readonly text: string; readonly end: number } {
   let inner = '';
   for (let at = start; at < text.length; at++) {
     const character = text[at] as string;
     if (character === '"') return { text: inner, end: at };
     if (character === '`' || character === '$') throw needsShell(character);
     // Inside double quotes a backslash only escapes what would be special there.
-    if (character === '\\' && '"\\$`'.includes(text[at + 1] ?? ' ')) inner += text[++at];
+    if (character === '\\' && !isPathSeparator(at) && '"\\$`'.includes(text[at + 1] ?? ' ')) inner += text[++at];
     else inner += character;
   }
   throw unfinished(text);

@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { clientErrors } from '../errors.ts';
 import { canGuard, guard, guardedCommand, unguard } from './orphan-guard.ts';
+import { startCommand } from './start-command.ts';
 
 /** What to start, and how it is treated. */
 export interface ChildOptions {
@@ -63,7 +64,6 @@ export class ChildServer {
   static start(options: ChildOptions): Promise<ChildServer> {
     const { path, args, address, env, cwd } = options;
     const guarded = canGuard;
-    const command = guarded ? guardedCommand(path, args) : { file: path, args: [...args] };
     const pipes = guarded ? ['pipe', 'pipe', 'pipe', guard()] : ['pipe', 'pipe', 'pipe'];
     return new Promise((resolve, reject) => {
       const fail = (cause: unknown): void => {
@@ -72,6 +72,7 @@ export class ChildServer {
       };
       let child: ChildProcess;
       try {
+        const command = guarded ? { ...guardedCommand(path, args), verbatim: false } : startCommand(path, args);
         child = spawn(command.file, command.args, {
           stdio: pipes as ('pipe' | Writable)[],
           env,
@@ -79,6 +80,7 @@ export class ChildServer {
           // Its own process group: signals sent to us do not reach it, and ours reach the whole group.
           detached: process.platform !== 'win32',
           windowsHide: true,
+          windowsVerbatimArguments: command.verbatim,
         });
       } catch (cause) {
         fail(cause);

@@ -1,14 +1,14 @@
 // What a child process gets to see of our environment, and where its program is found.
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { posix, win32 } from 'node:path';
 import { meantUrl } from '../../common/meant-url.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Enough to find programs, a home and a language. Tokens and keys of ours are none of a server's business. */
-const allowed =
-  process.platform === 'win32'
+const allowed = (platform: NodeJS.Platform): readonly string[] =>
+  platform === 'win32'
     ? [
         'APPDATA',
         'COMSPEC',
@@ -35,41 +35,68 @@ export function childEnvironment(
   given: Readonly<Record<string, string>> = {},
   inherit: readonly string[] | true = [],
   own: Environment = process.env,
+  platform = process.platform,
 ): Record<string, string> {
-  const names = inherit === true ? Object.keys(own) : [...allowed, ...inherit];
+  const names = inherit === true ? Object.keys(own) : [...allowed(platform), ...inherit];
   const env: Record<string, string> = {};
   for (const name of names) {
     const value = own[name];
     // A value that begins so is a function for some shells: code, not data.
     if (value !== undefined && !value.startsWith('()')) env[name] = value;
   }
+  // Of two names that differ only in case, Windows would take one, and not always the given one.
+  const isGiven = new Set(Object.keys(given).map((name) => name.toUpperCase()));
+  if (platform === 'win32') for (const name of Object.keys(env)) if (isGiven.has(name.toUpperCase())) delete env[name];
   return { ...env, ...given };
 }
 
 /** The full path of a program, or why there is none. */
 export function findProgram(
   program: string,
-  { PATH = '' }: Environment,
+  env: Environment,
   cwd: string,
 ): { readonly path: string } | { readonly why: string } {
   if (!isFolder(cwd)) return { why: `its working folder ${cwd} does not exist, or you may not use it` };
-  if (program.includes('/') || isAbsolute(program)) {
-    const path = resolve(cwd, program);
-    if (isProgram(path)) return { path };
+  const places = programPlaces(program, env, cwd);
+  const path = places.find(isProgram);
+  if (path !== undefined) return { path };
+  if (isPath(program, process.platform)) {
+    const [path = program] = places;
     return {
       why: existsSync(path)
         ? `${path} is not an executable file; start a script with its interpreter, as in "node ${program}"`
         : `there is no program at ${path}${urlHint(program)}`,
     };
   }
-  for (const folder of PATH.split(delimiter)) {
-    const path = join(resolve(cwd, folder === '' ? '.' : folder), program);
-    if (isProgram(path)) return { path };
-  }
   const advice = /\s/.test(program)
     ? 'if it has arguments, give them separately ("args" in a file)'
     : 'install it or give the full path';
   return { why: `${program} was not found in PATH; ${advice}${urlHint(program)}` };
+}
+
+/** What Windows can start, in the order in which its shell tries the extensions. */
+const windowsExtensions = ['.com', '.exe', '.bat', '.cmd'];
+
+/** The files that a program may be, in the order of preference. */
+export function programPlaces(
+  program: string,
+  env: Environment,
+  cwd: string,
+  platform = process.platform,
+): readonly string[] {
+  const isWindows = platform === 'win32';
+  const { delimiter, join, resolve } = isWindows ? win32 : posix;
+  // A file without one of the extensions cannot be started there: npx is a script for other shells beside npx.cmd.
+  const isComplete = !isWindows || windowsExtensions.includes(win32.extname(program).toLowerCase());
+  const files = isComplete ? [program] : windowsExtensions.map((extension) => program + extension);
+  if (isPath(program, platform)) return files.map((file) => resolve(cwd, file));
+  const name = Object.keys(env).find((each) => (isWindows ? each.toUpperCase() : each) === 'PATH') ?? 'PATH';
+  const folders = (env[name] ?? '').split(delimiter).map((folder) => resolve(cwd, folder === '' ? '.' : folder));
+  return folders.flatMap((folder) => files.map((file) => join(folder, file)));
+}
+
+function isPath(program: string, platform: NodeJS.Platform): boolean {
+  return platform === 'win32' ? /[/\\]|^[a-z]:/i.test(program) : program.includes('/');
 }
 
 function urlHint(program: string): string {
