@@ -138,7 +138,7 @@ test('a tool that cannot be called inline tells old clients why', async () => {
 });
 
 test('a client that waits for a tool with tasks hears every ten seconds that it runs', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date', 'performance'] });
   try {
     const server = serverWith();
     const [begun, slow] = [gate(), gate()];
