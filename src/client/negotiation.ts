@@ -212,7 +212,9 @@ export class Negotiation {
     // An error without a code of the newest revision is how older servers report that they do not know it. Anything
     // else (a network that fails, a server that is down) says nothing about the revision.
     const rejected = kind === 'http-error' && (serverError?.status ?? 500) < 500 && serverError?.status !== 429;
-    if (rejected || kind.startsWith('invalid-')) return 'handshake';
+    // Some gateways answer 401 or 403 to a method that they do not know, whatever the credentials. What authorizers can do
+    // about a challenge has been done.
+    if (rejected || kind === 'unauthorized' || kind.startsWith('invalid-')) return 'handshake';
     throw error;
   }
 
@@ -298,7 +300,8 @@ export class Negotiation {
   }
 
   #noHandshake({ date }: ClientCodec, probe: NegotiationProbe): ClientError {
-    if (probe !== 'handshake' && this.#probeError !== undefined) return this.#probeError;
+    const error = this.#probeError;
+    if (error !== undefined && (probe !== 'handshake' || error.code === 'unauthorized')) return error;
     const why = `it does not support ${date}, and older revisions are not enabled; tried ${this.#tried.join('; ')}`;
     return clientErrors.unsupportedRevision(this.#options.address, why, this.#tried);
   }

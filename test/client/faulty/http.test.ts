@@ -67,6 +67,13 @@ describe('a server that cannot be talked to', () => {
     ],
     ['one that forbids', always(({ response }) => response.writeHead(403).end()), 'unauthorized', /HTTP 403/],
     [
+      'one that forbids the only revision that is wanted',
+      always(({ response }) => response.writeHead(401).end()),
+      'unauthorized',
+      /HTTP 401/,
+      { revision: '2026-07-28' },
+    ],
+    [
       'one that sends us elsewhere',
       always(({ response }) => response.writeHead(307, { location: 'http://localhost:9/mcp' }).end()),
       'redirect-rejected',
@@ -295,6 +302,14 @@ describe('an answer that is none', () => {
 });
 
 describe('what passes by itself', () => {
+  test.each([401, 403])('%i for the newest revision only: the handshake is tried', async (status) => {
+    await open(
+      on('server/discover', ({ response }) => response.writeHead(status).end()),
+      { headers: { authorization: 'Bearer valid' } },
+    );
+    expect(await (client as Client).callTool('work')).toMatchObject(done);
+  });
+
   const twice = (act: (visit: Visit) => void): Manners => {
     let rejections = 0;
     return (visit) => {
