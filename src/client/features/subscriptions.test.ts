@@ -120,6 +120,33 @@ test('a stream the server ends is opened again', async () => {
   expect(server.of('subscriptions/listen')).toHaveLength(2);
 });
 
+test('a server that ends every subscription at once is asked ever more rarely, until one lasts', async () => {
+  vi.useFakeTimers();
+  let isEnding = true;
+  const server = new ScriptedServer('stateless', {
+    'subscriptions/listen': ({ id, params }, self) => {
+      const { notifications } = params as { notifications: object };
+      self.say({ method: 'notifications/subscriptions/acknowledged', params: { notifications, _meta: { [key]: id } } });
+      return isEnding ? { resultType: 'complete', _meta: { [key]: id } } : undefined;
+    },
+  });
+  const client = await connect(server.target);
+  await client.subscribe('demo://a');
+  const asked = () => server.of('subscriptions/listen').length;
+  const within = async (ms: number): Promise<number> => {
+    const before = asked();
+    await vi.advanceTimersByTimeAsync(ms);
+    return asked() - before;
+  };
+  expect(await within(60_000)).toBeLessThan(20);
+  expect(await within(60_000)).toBeLessThanOrEqual(12);
+  isEnding = false;
+  await within(60_000);
+  server.say({ id: server.of('subscriptions/listen').at(-1)?.id, result: { resultType: 'complete' } });
+  expect(await within(300)).toBe(1);
+  await client.close();
+});
+
 test('aborting, unsubscribing and closing the client each end the iteration', async () => {
   const abort = new AbortController();
   const ends: ((client: Awaited<ReturnType<typeof connect>>) => unknown)[] = [

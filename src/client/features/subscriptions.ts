@@ -36,7 +36,10 @@ export const changeMethods: Readonly<Record<string, Change['kind']>> = {
   'notifications/resources/updated': 'resource',
 };
 
-/** Pauses between attempts to open a lost subscription again, and how many in a row may fail. */
+/**
+ * Pauses between attempts to open a lost subscription again, and how many in a row may fail. The pauses also grow while
+ * each subscription is shorter than the longest pause: some servers and proxies end them at once.
+ */
 const again = { maxAttempts: 10, baseDelayMs: 200, maxDelayMs: 10_000 };
 
 /** The subscriptions of one client. */
@@ -239,13 +242,19 @@ class ActiveSubscription implements Subscription {
   async #keep(first: { readonly over: Promise<unknown> }): Promise<void> {
     const { signal } = this.#closing;
     let current: { readonly over: Promise<unknown> } | undefined = first;
+    let openedAt = performance.now();
+    let short = 0;
+    const ended = (): void => {
+      short = performance.now() - openedAt < again.maxDelayMs ? short + 1 : 0;
+    };
     for (let failures = 0; !signal.aborted; ) {
       try {
-        await current?.over;
+        await current?.over.finally(ended);
         current = undefined;
         if (signal.aborted) return;
-        await pause(pauseMs(failures + 2, again), signal);
+        await pause(pauseMs(failures + short + 2, again), signal);
         current = await this.#attach();
+        openedAt = performance.now();
         failures = 0;
         this.#reportMissed();
       } catch (error) {
