@@ -301,12 +301,17 @@ export class ClientConnection implements TransportListener {
       const unexpected = this.#serverRequests.serve(sorted.message, this.codec, call?.options, text.length);
       if (unexpected !== undefined) this.reportUnexpected(unexpected, 'message');
     } else if (sorted.kind === 'notification') this.#notified(sorted.message.method, sorted.message.params ?? {}, call);
-    else if (sorted.kind === 'response') this.#unmatched(sorted.message.id, sorted.message.error);
+    else if (sorted.kind === 'response') this.#unmatched(sorted.message);
     else this.#unexpectedText(text);
   }
 
   /** A response whose id is not one of ours, or an error about something that the server could not read. */
-  #unmatched(id: RequestId | null | undefined, error: unknown): void {
+  #unmatched({ id, error }: { readonly id?: RequestId | null; readonly error?: unknown }): void {
+    // Some servers answer a first request that they do not understand without its id. Nothing else is open then.
+    const first = this.codec === undefined && (id === undefined || id === null) ? this.#pending.get(1) : undefined;
+    if (first !== undefined && isErrorObject(error)) {
+      return this.fail(first.id, clientErrors.serverRejected(first.method, error));
+    }
     const what = isErrorObject(error) ? `the error "${clean(error.message)}" (${error.code})` : 'a response';
     this.reportUnexpected(
       id === undefined || id === null ? `${what} without an id` : `${what} to id ${JSON.stringify(id)}`,

@@ -53,6 +53,14 @@ const modes = {
     },
   },
   'ignores-probe': { ...proper, 'server/discover': nothing },
+  'answers-probe-with-null': {
+    ...proper,
+    'server/discover': () => send({ id: null, error: { code: -32600, message: 'Invalid request' } }),
+  },
+  'answers-probe-without-id': {
+    ...proper,
+    'server/discover': () => send({ error: { code: -32600, message: 'Invalid request' } }),
+  },
   'wrong-ids': { '*': ({ id }) => send({ id: id + 1000, result: greeting('2025-11-25') }) },
   'text-ids': { '*': ({ id }) => send({ id: String(id), result: greeting('2025-11-25') }) },
   'double-answers': {

@@ -120,6 +120,12 @@ describe('a server that does not support the stateless revision', () => {
     },
   );
 
+  test.each(['answers-probe-with-null', 'answers-probe-without-id'])('%s: is not waited for', async (mode) => {
+    const { revision } = await open(mode, { probeTimeoutMs: 60_000 });
+    expect(revision).toBe('2025-11-25');
+    expect(await client?.callTool('work')).toMatchObject({ content: [{ text: 'done' }] });
+  });
+
   test('what was found out is remembered for the next connection', async () => {
     const eraCache = new EraCache();
     const seen: string[] = [];
