@@ -1,5 +1,6 @@
 // Libraries that cannot describe their schemas by themselves: the converter that belongs to each is loaded from the user's
 // project when such a schema is registered. Nothing here is a dependency of ours.
+import { inNewestDialect } from './parse/newest-dialect.ts';
 import type {
   EffectSchema,
   JsonSchema,
@@ -38,7 +39,7 @@ function convertZod4(schema: object, io: Direction): JsonSchema | undefined {
 
 function convertZod3(schema: object, pipeStrategy: Direction): JsonSchema | undefined {
   const library = load<{ zodToJsonSchema: ConvertSchema }>('zod-to-json-schema');
-  return library?.zodToJsonSchema(schema, { pipeStrategy, effectStrategy: 'input' });
+  return library && inNewestDialect(library.zodToJsonSchema(schema, { pipeStrategy, effectStrategy: 'input' }));
 }
 
 interface EffectLibrary {
@@ -70,8 +71,8 @@ export function fromEffect(schema: EffectSchema): StandardSchemaV1 | undefined {
   const jsonSchema =
     Schema.toStandardJSONSchemaV1?.(schema)['~standard'].jsonSchema ??
     ({
-      input: () => JSONSchema?.make(schema) ?? {},
-      output: () => JSONSchema?.make(Schema.typeSchema?.(schema)) ?? {},
+      input: () => inNewestDialect(JSONSchema?.make(schema) ?? {}),
+      output: () => inNewestDialect(JSONSchema?.make(Schema.typeSchema?.(schema)) ?? {}),
     } satisfies StandardConverter);
   const props: StandardProps & { readonly jsonSchema: StandardConverter } = {
     version: 1,

@@ -43,6 +43,8 @@ const schemas: Readonly<Record<string, SchemaInput>> = {
   },
 };
 
+const newest = 'https://json-schema.org/draft/2020-12/schema';
+
 describe.each(Object.entries(schemas))('%s', (_name, input) => {
   test('describes itself to clients and checks what they send', async () => {
     const server = createServer({ name: 'schemas', version: '1.0.0' });
@@ -52,6 +54,8 @@ describe.each(Object.entries(schemas))('%s', (_name, input) => {
       const [tool] = await client.listTools();
       expect(tool?.inputSchema).toMatchObject({ type: 'object', required: ['city'] });
       expect(Object.keys(tool?.inputSchema['properties'] as object)).toEqual(['city', 'days']);
+      // Some clients reject every other dialect.
+      expect(tool?.inputSchema['$schema'] ?? newest).toBe(newest);
       const good = await client.callTool('forecast', { city: 'Oslo', days: 2 });
       expect(good.content).toEqual([{ type: 'text', text: '{"city":"Oslo","days":2}' }]);
       for (const bad of [{}, { city: '' }, { city: 'Oslo', days: 'two' }, { city: 'Oslo', days: 1.5 }]) {
@@ -88,9 +92,9 @@ const listOne = (imports: string, input: string): string => `
   const server = createServer({ name: 'schemas', version: '1.0.0' });
   server.tool('forecast', { input: ${input}, run: ({ city }) => city });
   const client = await connect(inMemory(server));
-  const { required } = (await client.listTools())[0].inputSchema;
+  const { required, $schema } = (await client.listTools())[0].inputSchema;
   const bad = await client.callTool('forecast', { city: '' });
-  console.log(JSON.stringify({ required, isError: bad.isError }));
+  console.log(JSON.stringify({ required, $schema, isError: bad.isError }));
   await client.close();`;
 
 test('Effect 3 works in a project that has it', () => {
