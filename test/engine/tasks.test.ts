@@ -129,6 +129,16 @@ test.each<[string, TaskOptions, string]>([
   expect(result.result.content).toEqual([{ type: 'text', text: 'done' }]);
 });
 
+test('the time that a task is stored is a whole number of milliseconds', async () => {
+  const server = serverWith();
+  server.tool('work', { task: { support: 'required', ttlMs: 60_000.5, keepMs: 3_600_000.5 }, run: () => 'done' });
+  const client = new TestClient(server);
+  const { taskId, ttlMs } = (await client.stateless('tools/call', { name: 'work' }, extension)).result;
+  const get = () => client.stateless('tasks/get', { taskId }, extension);
+  const { result } = await until('completed', get);
+  expect([ttlMs, result.ttlMs].filter((each) => !Number.isInteger(each))).toEqual([]);
+});
+
 test('a tool that cannot be called inline tells old clients why', async () => {
   const server = serverWith();
   server.tool('work', { task: { support: 'required', inline: false }, run: () => 'done' });

@@ -21,6 +21,7 @@ test.each<[TaskOptions, string]>([
   [{ recover: 'again' as never }, 'recover must be "fail" or "replay", not "again"'],
   [{ ttlMs: 0 }, 'ttlMs must be a number above 0, not 0'],
   [{ pollMs: [1_000, 10] }, 'pollMs must be two integers above 0'],
+  [{ pollMs: 1_000 as never }, 'pollMs must be two integers above 0'],
   [{ dedupe: () => 'k', start: 'when-slow' }, 'dedupe needs start "immediately"'],
   [{ poll: () => ({ status: 'working' }) }, 'poll needs start "external"'],
   [{ start: 'external', inline: true }, 'a tool with start "external" cannot be called inline'],

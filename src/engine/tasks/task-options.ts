@@ -215,7 +215,7 @@ function resolveGiven(where: string, given: TaskSupport | TaskOptions): Resolved
   for (const [name, value] of Object.entries({ afterMs, ttlMs, keepMs, attempts, concurrency })) {
     if (typeof value !== 'number' || !(value > 0)) fail(`${name} must be a number above 0, not ${show(value)}`);
   }
-  const [first, longest] = pollMs;
+  const [first = 0, longest = 0] = Array.isArray(pollMs) ? pollMs : [];
   if (!(Number.isInteger(first) && Number.isInteger(longest) && first > 0 && longest >= first)) {
     fail(`pollMs must be two integers above 0, the second at least as large as the first, not ${show(pollMs)}`);
   }

@@ -16,7 +16,8 @@ export function viewOf(record: TaskRecord, tool: ToolEntry | undefined, pollMs: 
     ...(statusMessage === undefined ? {} : { statusMessage }),
     createdAt: new Date(createdAtMs).toISOString(),
     lastUpdatedAt: new Date(updatedAtMs).toISOString(),
-    ttlMs: expiresAtMs === null ? null : expiresAtMs - createdAtMs,
+    // An integer on the wire, also where an option of the tool has a fraction.
+    ttlMs: expiresAtMs === null ? null : Math.ceil(expiresAtMs - createdAtMs),
     pollIntervalMs: pollMs,
     inputRequests: openInputs(record),
     outcome: outcome && encodedOutcome(outcome, tool),
