@@ -243,7 +243,11 @@ export const wireErrors = {
 
 /** The capabilities that are required; extensions by their identifiers. */
 function namesOf({ extensions, ...others }: Record<string, unknown>): string {
-  return [...Object.keys(others), ...Object.keys((extensions as object | undefined) ?? {})].join(', ');
+  const names = Object.entries(others).flatMap(([name, value]) => {
+    const parts = Object.keys(value as object);
+    return parts.length === 0 ? name : parts.map((part) => `${name}.${part}`);
+  });
+  return [...names, ...Object.keys((extensions as object | undefined) ?? {})].join(', ');
 }
 
 const tokenEnds = { expired: 'has expired', revoked: 'was revoked' } as const;
