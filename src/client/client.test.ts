@@ -278,6 +278,12 @@ test('capabilities are encoded as each revision knows them', async () => {
   });
 });
 
+test('forms are declared by an empty capability, which servers of older revisions understand too', async () => {
+  const server = new ScriptedServer('handshake');
+  await connect(server.target, { handlers: { elicit: () => ({ action: 'decline' }) } });
+  expect(server.of('initialize')[0]?.params?.['capabilities']).toEqual({ elicitation: {} });
+});
+
 test('the log level belongs to the session, or to every request', async () => {
   const session = new ScriptedServer('handshake', { 'logging/setLevel': () => ({}), 'tools/call': () => text('ok') });
   await (await connect(session.target)).setLogLevel('error');

@@ -1,6 +1,7 @@
 // A client on revisions that start with `initialize`: it declares identity and capabilities once, and the server may
 // send requests.
 
+import { isObject } from '../json-rpc.ts';
 import type { Capabilities, Implementation } from '../model.ts';
 import type { ClientCodec } from './client-codec.ts';
 import { join, metaMembers, requestWith, sharedMembers } from './client-codec-base.ts';
@@ -35,7 +36,7 @@ export function createClientHandshakeCodec(
     openingFields() {
       const params = {
         protocolVersion: date,
-        capabilities: encodeCapabilities(capabilities, dialect),
+        capabilities: withImpliedForms(encodeCapabilities(capabilities, dialect)),
         clientInfo: pick(identity, implementation),
       };
       return JSON.stringify(params).slice(1, -1);
@@ -45,4 +46,14 @@ export function createClientHandshakeCodec(
     headers: () => none,
     listenFields: () => '',
   };
+}
+
+/**
+ * Some servers of older revisions reject members of `elicitation`, which were added in 2025-11-25. Without any it means forms
+ * (2025-11-25, Elicitation, "Capabilities").
+ */
+function withImpliedForms(capabilities: Capabilities): Capabilities {
+  const { elicitation } = capabilities;
+  const hasOnlyForms = isObject(elicitation) && Object.keys(elicitation).join() === 'form';
+  return hasOnlyForms ? { ...capabilities, elicitation: {} } : capabilities;
 }
