@@ -29,7 +29,7 @@ export class HttpFront implements ProcessLink {
   #starting: ListeningServer | undefined;
   /** The same when streams are open on it. */
   #server: ListeningServer | undefined;
-  /** The error for all requests; undefined while the server runs or is about to. */
+  /** The error for all requests while there is no server; undefined while it is about to run. */
   #stopped: string | undefined;
 
   constructor(onCall: (call: RelayedCall) => void) {
@@ -49,20 +49,20 @@ export class HttpFront implements ProcessLink {
 
   // The server process.
 
-  start(child: ChildProcess, isCurrent: () => boolean): void {
-    this.#stopped = undefined;
+  start(child: ChildProcess, isCurrent: () => boolean, onServing: () => void): void {
     const now = Date.now();
     const state = [...this.#state.values()].filter(({ expiresAtMs }) => expiresAtMs > now);
     // A process that ends before it listens is reported by its exit.
     child.send({ url: this.#url, key: this.#key, state } satisfies FrontMessage, () => {});
     child.on('message', (message) => {
-      if (isCurrent()) this.#receive(message as ServerMessage);
+      if (isCurrent()) this.#receive(message as ServerMessage, onServing);
     });
   }
 
-  #receive(message: ServerMessage): void {
+  #receive(message: ServerMessage, onServing: () => void): void {
     switch (message.kind) {
       case 'listening':
+        onServing();
         void this.#resume(message);
         break;
       case 'call':
@@ -87,14 +87,15 @@ export class HttpFront implements ProcessLink {
   }
 
   restart(message: string): void {
+    this.#stopped = undefined;
     this.#starting = undefined;
     this.#server = undefined;
     for (const each of this.#open) each.interrupt(message);
   }
 
   fail(message: string): void {
-    this.#stopped = message;
     this.restart(message);
+    this.#stopped = message;
     for (const each of this.#open) each.fail(message);
   }
 

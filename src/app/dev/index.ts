@@ -32,8 +32,8 @@ export async function serveDev(file: string, listener: DevListener): Promise<voi
     file,
     {
       args: [],
-      stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
-      start(child, isCurrent) {
+      stdio: ['pipe', 'pipe', 'inherit', 'pipe', 'ipc'],
+      start(child, isCurrent, onServing) {
         const { stdin, stdout } = child;
         // What a server still writes while it is being replaced belongs to requests that have failed already.
         const lines = new LineReader({
@@ -42,7 +42,12 @@ export async function serveDev(file: string, listener: DevListener): Promise<voi
         });
         stdout?.on('data', (chunk: Buffer) => lines.push(chunk));
         stdout?.on('end', () => lines.end());
-        relay.start((text) => void stdin?.write(`${text}\n`));
+        // The only message: the server reads stdin.
+        child.once('message', () => {
+          if (!isCurrent()) return;
+          onServing();
+          relay.start((text) => void stdin?.write(`${text}\n`));
+        });
       },
       restart: (message) => relay.restart(message),
       fail: (message) => relay.fail(message),

@@ -69,9 +69,9 @@ export class DevRelay implements Host, Channel {
 
   // The server process.
 
-  /** A server has started. A session is opened on it again, then messages that wait are sent. */
+  /** A server reads messages. A session is opened on it again, then messages that wait are sent. */
   start(send: (text: string) => void): void {
-    this.#stopped = undefined;
+    this.#stopped = undefined; // It may be late, after `fail`.
     this.#send = send;
     const session = this.#initialize;
     if (session === undefined) {
@@ -106,6 +106,7 @@ export class DevRelay implements Host, Channel {
 
   /** The server is being restarted: open requests fail with this message, new ones wait. */
   restart(message: string): void {
+    this.#stopped = undefined;
     this.#send = undefined;
     this.#opening = false;
     this.#own.clear();
@@ -121,8 +122,8 @@ export class DevRelay implements Host, Channel {
 
   /** There is no server until `start`: open requests and new ones fail with this message. */
   fail(message: string): void {
-    this.#stopped = message;
     this.restart(message);
+    this.#stopped = message;
     for (const text of this.#waiting.splice(0)) this.receiveText(text);
   }
 

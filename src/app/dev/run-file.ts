@@ -19,6 +19,7 @@ register('./loader-hooks.js', import.meta.url, { data });
 process.argv = [node, file];
 // Listened for before the file runs, so that it is not missed.
 const started = mode === '--http' ? once(process, 'message') : undefined;
+if (started === undefined) process.stdin.on('newListener', reportReading);
 
 const exported = await import(pathToFileURL(file).href);
 if (started !== undefined) {
@@ -27,6 +28,13 @@ if (started !== undefined) {
 } else if (process.stdin.listenerCount('data') === 0 && process.stdin.listenerCount('readable') === 0) {
   // A file that serves on stdio reads stdin by now.
   await serveStdio(exportedServer('It does not serve on stdio, so it must'));
+}
+
+/** Not at once: a loop that follows in the file would keep the server from reading. */
+function reportReading(event: string | symbol): void {
+  if (event !== 'data' && event !== 'readable') return;
+  process.stdin.off('newListener', reportReading);
+  setImmediate(() => process.send?.('reading'));
 }
 
 function exportedServer(requirement: string): Server {

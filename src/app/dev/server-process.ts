@@ -12,22 +12,31 @@ import { FileWatcher } from './watch-files.ts';
 /** How long a server may take to release its resources before it is killed. */
 const stopMs = 1_000;
 
+/** After these times a server that has not begun to serve is reported, and its requests no longer wait: clients wait for about 30 seconds. */
+const slowStartMs = 5_000;
+const failedStartMs = 20_000;
+
 export interface ServerProcessListener {
   onRestart(changedFile: string): void;
   /** The server ended unexpectedly; the next change starts it again. */
   onCrash(message: string): void;
+  /** The server has been starting for some seconds and does not serve yet. */
+  onSlowStart(message: string): void;
 }
 
 /** Connects clients to the process that runs at the moment. */
 export interface ProcessLink {
   /** The arguments of run-file.js after the file and esbuild. */
   readonly args: readonly string[];
-  readonly stdio: readonly ['pipe' | 'ignore', 'pipe' | NodeJS.WriteStream, 'inherit', 'pipe', 'ipc'?];
-  /** A process has started; `isCurrent` becomes false when it is being replaced or has ended. */
-  start(child: ChildProcess, isCurrent: () => boolean): void;
+  readonly stdio: readonly ['pipe' | 'ignore', 'pipe' | NodeJS.WriteStream, 'inherit', 'pipe', 'ipc'];
+  /**
+   * A process has started; `isCurrent` becomes false when it is being replaced or has ended. Requests wait until the server
+   * accepts them; the link calls `onServing` then.
+   */
+  start(child: ChildProcess, isCurrent: () => boolean, onServing: () => void): void;
   /** It is being replaced: open requests fail with this message, new ones wait. */
   restart(message: string): void;
-  /** There is none until the next start: open requests and new ones fail with this message. */
+  /** There is none, or it does not begin to serve: open requests and new ones fail with this message until it does. */
   fail(message: string): void;
 }
 
@@ -46,6 +55,8 @@ export class ServerProcess {
   /** The last change that arrived during a restart. */
   #changed: string | undefined;
   #closed = false;
+  #slowStart: NodeJS.Timeout | undefined;
+  #failedStart: NodeJS.Timeout | undefined;
 
   constructor(file: string, link: ProcessLink, listener: ServerProcessListener) {
     this.#file = file;
@@ -77,12 +88,29 @@ export class ServerProcess {
       this.#crashed(child, isFolderGone ? `the folder ${this.#folder} does not exist` : error.message);
     });
     child.once('close', (code, signal) => this.#crashed(child, signal ?? `exit code ${code}`));
-    this.#link.start(child, () => this.#child === child && !this.#restarting);
+    this.#waitForStart();
+    const isCurrent = (): boolean => this.#child === child && !this.#restarting;
+    this.#link.start(child, isCurrent, () => this.#endWait());
+  }
+
+  /** An endless loop, or an await that never ends, at the top level of the file would make calls wait without a reason. */
+  #waitForStart(): void {
+    const message = (ms: number): string =>
+      `${basename(this.#file)} was started ${ms / 1000} s ago and does not serve yet. ` +
+      'If it should, look for a loop or an await at the top level of the file that does not end';
+    this.#slowStart = setTimeout(() => this.#listener.onSlowStart(message(slowStartMs)), slowStartMs);
+    this.#failedStart = setTimeout(() => this.#link.fail(message(failedStartMs)), failedStartMs);
+  }
+
+  #endWait(): void {
+    clearTimeout(this.#slowStart);
+    clearTimeout(this.#failedStart);
   }
 
   #crashed(child: ChildProcess, why: string): void {
     if (this.#child !== child || this.#restarting || this.#closed) return;
     this.#child = undefined;
+    this.#endWait();
     const reason =
       why === 'exit code 0'
         ? 'It ended without an error. To be served, it must export its server: export const server = createServer(…)'
@@ -114,6 +142,7 @@ export class ServerProcess {
   #stop(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
+    this.#endWait();
     this.#stopping = Promise.all([this.#stopping, this.#end(child)]).then(() => {});
     return this.#stopping;
   }

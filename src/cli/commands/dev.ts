@@ -64,6 +64,7 @@ export async function run(args: readonly string[]): Promise<number> {
     onUnexpectedOutput: (line) => print(`${style.warn('not a message on stdout:')} ${lineForTerminal(line, 500)}`),
     onRestart: (changed) => print(`${style.good('restarting:')} ${lineForTerminal(changed)} changed`),
     onCrash: (message) => print(style.bad(lineForTerminal(message, 500))),
+    onSlowStart: (message) => print(style.warn(lineForTerminal(message, 500))),
   };
   if (values.http !== true) {
     await serveDev(file, listener);
