@@ -1,7 +1,7 @@
 // Every error of the client is one row here: a code for programs, and a sentence for people that says what
 // was tried, what the server said and what to do next. Sign-in errors are in auth/errors.ts.
 
-import type { JsonRpcErrorObject } from '../protocol/json-rpc.ts';
+import { isObject, type JsonRpcErrorObject } from '../protocol/json-rpc.ts';
 import { clean, quote, tail } from './untrusted-text.ts';
 
 /** What the server reported when it rejected a request: an HTTP status, a JSON-RPC error, or both. */
@@ -124,7 +124,11 @@ export const clientErrors = {
       { serverError },
     ),
   http: (server: string, what: string, serverError: ServerErrorInfo) =>
-    new ClientError('http-error', `${quote(server)} rejected ${what}: ${phrase(serverError)}`, { serverError }),
+    new ClientError(
+      'http-error',
+      `${quote(server)} rejected ${what}: ${phrase(serverError)}${whenToRetry(serverError)}`,
+      { serverError },
+    ),
   /** `overHttp`: the same address, for Streamable HTTP. */
   noWebSocket: (server: string, overHttp: string, serverError: ServerErrorInfo) =>
     new ClientError(
@@ -140,10 +144,12 @@ export const clientErrors = {
     new ClientError('session-lost', `${quote(server)} no longer knows this session (${phrase(serverError)})`, {
       serverError,
     }),
-  serverRejected: (method: string, error: JsonRpcErrorObject, status?: number) =>
-    new ClientError('server-error', `The server rejected ${method}: ${clean(error.message)} (${error.code})`, {
-      serverError: toSaid(error, status),
-    }),
+  /** `http`: the status of the response, and its `Retry-After`. */
+  serverRejected: (method: string, error: JsonRpcErrorObject, http?: ServerErrorInfo) => {
+    const serverError = toSaid(error, http);
+    const what = `The server rejected ${method}: ${clean(error.message)} (${error.code})`;
+    return new ClientError('server-error', `${what}${whenToRetry(serverError)}`, { serverError });
+  },
   resourceNotFound: (uri: string, error: JsonRpcErrorObject) =>
     new ClientError('resource-not-found', `There is no resource ${quote(uri)}${beyondNotFound(uri, error.message)}`, {
       serverError: toSaid(error),
@@ -213,8 +219,32 @@ function beyondNotFound(uri: string, message: string): string {
   return uri.startsWith(rest) ? '' : `: ${clean(message)}`;
 }
 
-function toSaid(error: JsonRpcErrorObject, status?: number): ServerErrorInfo {
-  return { ...(status === undefined ? {} : { status }), code: error.code, message: error.message, data: error.data };
+function toSaid(
+  { code, message, data }: JsonRpcErrorObject,
+  { status, retryAfterMs }: ServerErrorInfo = {},
+): ServerErrorInfo {
+  const afterMs = retryAfterMs ?? retryAfterIn(data);
+  return {
+    ...(status === undefined ? {} : { status }),
+    code,
+    message,
+    data,
+    ...(afterMs === undefined ? {} : { retryAfterMs: afterMs }),
+  };
+}
+
+/** Where there is no HTTP, servers made with Mooring say it in the error. */
+function retryAfterIn(data: unknown): number | undefined {
+  const ms = isObject(data) ? data['retryAfterMs'] : undefined;
+  return typeof ms === 'number' && ms >= 0 && Number.isFinite(ms) ? ms : undefined;
+}
+
+function whenToRetry({ retryAfterMs = 0 }: ServerErrorInfo): string {
+  if (retryAfterMs <= 0) return '';
+  const seconds = Math.ceil(retryAfterMs / 1_000);
+  if (seconds <= 120) return `. Retry after ${seconds} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return `. Retry after ${minutes <= 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`}`;
 }
 
 /** What a server reported, as a phrase. */

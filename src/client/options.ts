@@ -110,7 +110,7 @@ export interface RetryOptions {
   readonly maxAttempts?: number;
   /** The first pause; it doubles, and a random part of it is waited, so that many clients do not come back at once. */
   readonly baseDelayMs?: number;
-  /** The longest pause. */
+  /** The longest pause. If the server says that it needs a longer one, the call fails, and its error says when to retry. */
   readonly maxDelayMs?: number;
 }
 

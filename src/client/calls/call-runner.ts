@@ -150,8 +150,11 @@ export class CallRunner implements CallOwner {
   };
 
   #mayRepeat(call: OutgoingCall, error: ClientError): boolean {
+    const { maxAttempts, maxDelayMs } = this.#options.retry;
     const kind = transience(error);
-    if (kind === undefined || call.longLived || call.attempts >= this.#options.retry.maxAttempts) return false;
+    if (kind === undefined || call.longLived || call.attempts >= maxAttempts) return false;
+    // It would be rejected again; the message says when to retry.
+    if ((error.serverError?.retryAfterMs ?? 0) > maxDelayMs) return false;
     return kind === 'unsent' || call.idempotent;
   }
 

@@ -2,7 +2,6 @@
 
 import type { CancelSignal } from '../../common/cancellation.ts';
 import { pause } from '../../common/wait.ts';
-import { isObject } from '../../protocol/json-rpc.ts';
 import { type MethodRow, methods } from '../../protocol/methods.ts';
 import type { JsonObject } from '../../protocol/model.ts';
 import type { ClientCodec, TaskDialect } from '../../protocol/revisions/client-revisions.ts';
@@ -151,7 +150,6 @@ function isUnknownTask(error: unknown): error is ClientError {
 
 /** When a server that is temporarily unable to answer wants to be asked again; 0 where it does not say. */
 function retryAfterMs(error: unknown): number {
-  const data = error instanceof ClientError ? error.serverError?.data : undefined;
-  const ms = isObject(data) ? data['retryAfterMs'] : undefined;
-  return typeof ms === 'number' && ms > 0 ? Math.min(ms, whileUnreachable.maxDelayMs) : 0;
+  const ms = error instanceof ClientError ? (error.serverError?.retryAfterMs ?? 0) : 0;
+  return Math.min(ms, whileUnreachable.maxDelayMs);
 }

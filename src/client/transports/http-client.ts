@@ -12,6 +12,7 @@ import { sendAuthorized } from './authorized.ts';
 import { createWire, type HttpReply, type HttpWire, type OutgoingHttpRequest } from './http-wire.ts';
 import { decodeLongBody, LongBodies, type LongBody, shortBody } from './long-bodies.ts';
 import { isNoTls, noTls } from './no-tls.ts';
+import { retryAfterMs } from './retry-after.ts';
 import type { TransportListener } from './transport.ts';
 
 /** Messages without a response that are being posted, beyond which those that are droppable are left out. */
@@ -253,7 +254,7 @@ export async function toErrorInfo(
   };
   if (status === 401 || (status === 403 && error === undefined)) return clientErrors.unauthorized(server, info);
   if (status === 404 && session) return clientErrors.sessionLost(server, info);
-  return error === undefined ? clientErrors.http(server, what, info) : clientErrors.serverRejected(what, error, status);
+  return error === undefined ? clientErrors.http(server, what, info) : clientErrors.serverRejected(what, error, info);
 }
 
 function errorIn(body: string): JsonRpcErrorObject | undefined {
@@ -261,11 +262,4 @@ function errorIn(body: string): JsonRpcErrorObject | undefined {
   const value = parseJson(body);
   const error = isObject(value) ? value['error'] : undefined;
   return isErrorObject(error) ? error : undefined;
-}
-
-function retryAfterMs(value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^\d+$/.test(value)) return Number(value) * 1000;
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? undefined : Math.max(at - Date.now(), 0);
 }

@@ -12,6 +12,7 @@ import { clean } from '../untrusted-text.ts';
 import { sendAuthorized } from './authorized.ts';
 import { isNoTls, noTls } from './no-tls.ts';
 import { ReadTurns } from './read-turns.ts';
+import { retryAfterMs } from './retry-after.ts';
 import type { Outgoing, Transport, TransportListener } from './transport.ts';
 
 /** How often the other side is pinged. If nothing arrives until the next time, the connection ends; a pong may be behind long results. */
@@ -162,7 +163,11 @@ export class WebSocketTransport implements Transport {
     const location = status >= 300 && status < 400 ? headerOf(headers, 'location') : undefined;
     if (location !== undefined) return clientErrors.redirect(this.#server, location, 'a WebSocket is never redirected');
     if (status === 401 || status === 403) return clientErrors.unauthorized(this.#server, { status });
-    if (status >= 500 || status === 429) return clientErrors.http(this.#server, 'the WebSocket', { status });
+    if (status >= 500 || status === 429) {
+      const afterMs = retryAfterMs(headerOf(headers, 'retry-after'));
+      const retry = afterMs === undefined ? {} : { retryAfterMs: afterMs };
+      return clientErrors.http(this.#server, 'the WebSocket', { status, ...retry });
+    }
     return clientErrors.noWebSocket(this.#server, this.#url.href.replace(/^ws/, 'http'), { status });
   }
 

@@ -327,6 +327,27 @@ describe('what passes by itself', () => {
     expect((await (client as Client).listTools()).length).toBe(1);
   });
 
+  test.each([true, false])(
+    'a request that the server wants to have much later fails and says when, JSON-RPC: %j',
+    async (json) => {
+      let requests = 0;
+      await open(
+        on('tools/list', ({ response, message }) => {
+          requests++;
+          const error = { code: -32000, message: 'Rate limit exceeded' };
+          response.writeHead(429, { 'retry-after': '30', 'content-type': json ? 'application/json' : 'text/plain' });
+          response.end(json ? JSON.stringify({ jsonrpc: '2.0', id: message.id, error }) : 'Too many requests');
+        }),
+        handshake,
+      );
+      const error = await rejectionOf((client as Client).listTools(), ClientError);
+      expect(error.message).toMatch(/Rate limit exceeded \(-32000\)|HTTP 429, Too many requests/);
+      expect(error.message).toMatch(/\. Retry after 30 s$/);
+      expect(error.serverError).toMatchObject({ status: 429, retryAfterMs: 30_000 });
+      expect(requests).toBe(1);
+    },
+  );
+
   test('a call that may have been carried out is not repeated', async () => {
     let calls = 0;
     await open(
