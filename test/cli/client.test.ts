@@ -160,6 +160,13 @@ test('without a terminal, input requests are answered from the command line, or 
   const mistyped = await home.run([...call, '--answer', 'usrname=ada', '--answer', 'email=ada@example.org']);
   expect(mistyped.stderr).toContain('--answer is missing for username. This form asks for');
   expect(mistyped.stderr).toContain(', not for usrname\n');
+  const wrong = await home.run(['call', url(), 'test_elicitation_sep1330_enums', '--answer', 'legacyEnum=opt9']);
+  expect(wrong).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/must be one of .*\. Write, for example, --answer legacyEnum=opt1\n$/),
+  });
+  const unable = await home.run(['call', url(), 'test_sampling', '--arg', 'prompt=Who?', '--answer', 'a=b']);
+  expect(unable.stderr).toMatch(/./);
   const unanswered = await home.run(call);
   expect(unanswered.code).toBe(1);
   expect(unanswered.stderr).toContain('Run the command in a terminal, or answer with --answer name=value');

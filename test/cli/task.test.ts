@@ -72,6 +72,15 @@ test('input of a task is shown, answered, and answered while waiting', async () 
   expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('Answer with --answer name=value') });
   const unable = await home.run(['task', 'wait', url, id]);
   expect(unable).toMatchObject({ code: 1, stderr: expect.stringContaining('The task waits for input.') });
+  const wrong = await home.run(['task', 'answer', url, id, '--answer', 'harbour=Kiel', '--answer', 'tide=spring']);
+  expect(wrong).toMatchObject({
+    code: 2,
+    stderr:
+      'mooring: --answer tide: "spring" is not valid; it must be one of high tide, low tide, or its number from 1 to 2. ' +
+      "Write, for example, --answer 'tide=high tide'\n",
+  });
+  const missing = await home.run(['task', 'answer', url, id, '--answer', 'tide=2']);
+  expect(missing).toMatchObject({ code: 2, stderr: 'mooring: --answer is missing for harbour\n' });
   const answered = await home.run(['task', 'answer', url, id, '--answer', 'harbour=Kiel']);
   expect(answered).toMatchObject({ code: 0, stderr: '' });
   expect(await home.run(['task', 'wait', url, id])).toMatchObject({ code: 0, stdout: 'to Kiel\n' });
@@ -141,6 +150,8 @@ test.runIf(hasTerminal)('a terminal shows the status as a bar and prompts for in
   const terminal = new Terminal(home, ['task', 'wait', url, id]);
   await terminal.sees('Which harbour?');
   terminal.type('Emden\r');
+  await terminal.sees('tide (1–2, optional)');
+  terminal.type('\r');
   await terminal.sees('Send this?');
   terminal.type('\r');
   await terminal.sees('to Emden');

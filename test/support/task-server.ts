@@ -22,7 +22,11 @@ const question = {
   params: {
     mode: 'form',
     message: 'Which harbour?',
-    requestedSchema: { type: 'object', properties: { harbour: { type: 'string' } }, required: ['harbour'] },
+    requestedSchema: {
+      type: 'object',
+      properties: { harbour: { type: 'string' }, tide: { type: 'string', enum: ['high tide', 'low tide'] } },
+      required: ['harbour'],
+    },
   },
 };
 

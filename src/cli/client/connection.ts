@@ -20,6 +20,7 @@ import { exitCodes } from '../report-error.ts';
 import type { Output } from '../ui/output.ts';
 import { styleFor } from '../ui/style.ts';
 import { Ending } from './ending.ts';
+import { WrongAnswer } from './input-requests.ts';
 
 export const connectionFlags = {
   config: { type: 'string' },
@@ -141,6 +142,12 @@ function isInternalError({ serverError }: ClientError): boolean {
 /** The error with advice for users of the command line. */
 export function hinted(error: unknown, target: NamedTarget['target'], { verbose = false }: ConnectionValues): unknown {
   if (error instanceof ClientError && error.code === 'configuration') return new UsageError(error.message);
+  if (error instanceof ClientError && error.cause instanceof WrongAnswer) return new UsageError(error.cause.message);
+  if (error instanceof ClientError && error.code === 'input-unavailable') {
+    const [what = ''] = error.message.split(';');
+    const advice = 'Run the command in a terminal, where you can answer; --answer fills in forms only';
+    return new Error(`${what}\n${advice}`, { cause: error });
+  }
   if (error instanceof ClientError && error.code === 'unauthorized') {
     const { status = 401, message = '' } = error.serverError ?? {};
     return new Error(

@@ -82,17 +82,48 @@ export function convertAnswer(
   }
   if (field.type === 'boolean') {
     if (/^(y|yes|true|1)$/i.test(text)) return { value: true };
-    return /^(n|no|false|0)$/i.test(text) ? { value: false } : { problem: 'must be y or n' };
+    return /^(n|no|false|0)$/i.test(text) ? { value: false } : { problem: 'must be y (yes) or n (no)' };
   }
   if (field.type === 'number' || field.type === 'integer') return number(field, text);
   if (text.length < (field.minLength ?? 0)) return { problem: `needs at least ${field.minLength} characters` };
   if (text.length > (field.maxLength ?? text.length)) return { problem: `takes at most ${field.maxLength} characters` };
   if (field.format === 'email' && !/^[^\s@]+@[^\s@]+$/.test(text)) return { problem: 'must be an email address' };
   if (field.format === 'uri' && !URL.canParse(text)) return { problem: 'must be a URL such as https://example.org' };
-  if (field.format === 'date' && !/^\d{4}-\d{2}-\d{2}$/.test(text))
-    return { problem: 'must be a date such as 2026-01-31' };
+  if (field.format === 'date' && !isDate(text)) return { problem: 'must be a date such as 2026-01-31' };
+  if (field.format === 'date-time' && !isDateTime(text))
+    return { problem: 'must be a date and time such as 2026-01-31T09:30:00Z' };
   return { value: text };
 }
+
+/** `Date.parse` accepts the 31st of February. */
+const isDate = (text: string): boolean =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00Z`).getUTCDate() === Number(text.slice(8));
+
+const isDateTime = (text: string): boolean =>
+  isDate(text.slice(0, 10)) &&
+  /^.{10}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i.test(text) &&
+  !Number.isNaN(Date.parse(text));
+
+/** A value of a field as it is written on the command line, where its type does not say enough. */
+export function exampleAnswer(field: FormSchema): string | undefined {
+  const choices = choicesOf(field);
+  if (choices !== undefined) return String(choices[0]?.value);
+  if (field.type === 'array') {
+    const { minItems = 0, maxItems = 2 } = field;
+    const picked = choicesOf(field.items ?? {})?.slice(0, Math.max(minItems, Math.min(maxItems, 2)));
+    return picked?.map(({ value }) => String(value)).join(',');
+  }
+  if (field.type === 'boolean') return 'yes';
+  if (field.type === 'number' || field.type === 'integer') return String(field.minimum ?? field.maximum ?? 1);
+  return field.format === undefined ? undefined : examples[field.format];
+}
+
+const examples: Readonly<Record<string, string>> = {
+  email: 'ada@example.org',
+  uri: 'https://example.org',
+  date: '2026-01-31',
+  'date-time': '2026-01-31T09:30:00Z',
+};
 
 function number(
   { type, minimum, maximum }: FormSchema,

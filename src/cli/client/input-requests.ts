@@ -5,7 +5,7 @@ import { forTerminal, lineForTerminal } from '../../app/untrusted-text.ts';
 import { InputDeclined, type InputHandlers, openInBrowser } from '../../client/index.ts';
 import type { ProgressBar } from '../ui/progress.ts';
 import { styleFor } from '../ui/style.ts';
-import { convertAnswer, promptForField, type ReadLine } from './fields.ts';
+import { convertAnswer, exampleAnswer, promptForField, type ReadLine } from './fields.ts';
 import type { FormSchema } from './types.ts';
 
 type FormAnswer = Awaited<ReturnType<NonNullable<InputHandlers['elicit']>>>;
@@ -123,13 +123,26 @@ async function actAsModel(messages: Messages, systemPrompt: string | undefined, 
   return answer;
 }
 
+/** An --answer with which the form cannot be filled in. */
+export class WrongAnswer extends InputDeclined {}
+
+function wrongAnswer(name: string, text: string, problem: string, field: FormSchema): string {
+  const shown = lineForTerminal(name);
+  const example = exampleAnswer(field);
+  const told = `--answer ${shown}: ${JSON.stringify(text)} is not valid; it ${problem}`;
+  if (example === undefined) return told;
+  const flag = `${shown}=${lineForTerminal(example)}`;
+  // In single quotes where a shell would take it apart.
+  return `${told}. Write, for example, --answer ${/^[\w.,:/@=+-]+$/.test(flag) ? flag : `'${flag.replaceAll("'", `'\\''`)}'`}`;
+}
+
 function fromAnswers(schema: FormSchema, answers: Readonly<Record<string, string>>, used: Set<string>): FormAnswer {
   const content: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
     const text = answers[name];
     if (text === undefined) continue;
     const { value, problem } = convertAnswer(field, text);
-    if (problem !== undefined) throw new InputDeclined(`--answer ${name} ${problem}`);
+    if (problem !== undefined) throw new WrongAnswer(wrongAnswer(name, text, problem, field));
     content[name] = value;
   }
   const missing = schema.required?.filter(
@@ -141,7 +154,7 @@ function fromAnswers(schema: FormSchema, answers: Readonly<Record<string, string
     const unknown = Object.keys(answers).filter((name) => !fields.includes(name) && !used.has(name));
     const mistyped =
       unknown.length === 0 ? '' : `. This form asks for ${fields.join(', ')}, not for ${unknown.join(', ')}`;
-    throw new InputDeclined(`--answer is missing for ${missing.join(', ')}${mistyped}`);
+    throw new WrongAnswer(`--answer is missing for ${missing.join(', ')}${mistyped}`);
   }
   for (const name of Object.keys(content)) used.add(name);
   return { action: 'accept', content: content as NonNullable<FormAnswer['content']> };
