@@ -2,6 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -157,6 +158,16 @@ test('a symbolic link is followed and kept, and the mode of the file stays', asy
   expect(lstatSync(path('.cursor/mcp.json')).isSymbolicLink()).toBe(true);
   expect(JSON.parse(read('dotfiles/mcp.json'))).toHaveProperty('mcpServers.mooring');
   expect(statSync(path('dotfiles/mcp.json')).mode).toBe(mode);
+});
+
+test.each(['install', 'uninstall'])('%s does not replace a read-only file', async (verb) => {
+  put('.cursor/mcp.json', '{"mcpServers":{"mooring":{"command":"old"}}}');
+  chmodSync(path('.cursor/mcp.json'), 0o444);
+  const { code, stderr } = await home.run([verb, 'cursor']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('cursor/mcp.json cannot be written: it is read-only. Nothing was changed.');
+  expect(read('.cursor/mcp.json')).toContain('old');
+  expect(readdirSync(path('.cursor'))).toEqual(['mcp.json']);
 });
 
 test('a symbolic link to a file that does not exist is not replaced', async () => {

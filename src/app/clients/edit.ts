@@ -186,6 +186,8 @@ function replace(file: string, text: string): string | undefined {
   // The file may be a symbolic link, for example into a dotfiles repository; the target of the link is changed.
   const target = existsSync(file) ? realpathSync(file) : file;
   const old = statSync(target, { throwIfNoEntry: false });
+  // Renaming would replace it all the same, and its owner has said that it must not change.
+  if (old !== undefined && (old.mode & 0o222) === 0) throw new Error('it is read-only');
   const backup = old === undefined ? undefined : backUp(target);
   const fresh = `${target}.mooring-${process.pid}`;
   try {
