@@ -1,6 +1,6 @@
 // The standard folders of this platform for data and configuration.
 
-import { basename, dirname, posix, win32 } from 'node:path';
+import { basename, dirname, join, posix, win32 } from 'node:path';
 import { UsageError } from '../usage-error.ts';
 
 /** The inputs; tests pass their own. */
@@ -54,6 +54,12 @@ export function userConfigFile(at: Platform): string {
 /** Folder and base name of an audit log such as `audit.jsonl`. */
 export function auditLocation(file: string): { readonly directory: string; readonly name: string } {
   return { directory: dirname(file), name: basename(file).replace(/\.jsonl?$/, '') };
+}
+
+/** The file that is written to: its name always ends in `.jsonl`, so that the full files of a log can be told by their names. */
+export function auditFile(file: string): string {
+  const { directory, name } = auditLocation(file);
+  return join(directory, `${name}.jsonl`);
 }
 
 /** Where the client stores sign-ins. The same path as in `client/auth`, which is not imported because it loads all of OAuth. */

@@ -96,7 +96,7 @@ export const options: readonly Option[] = [
     metavar: 'FILE',
     env: 'MOORING_AUDIT',
     about:
-      'write an audit log to this file; default: off, and audit.jsonl in the data folder for profiles that start programs',
+      'write an audit log to this file, whose name ends in .jsonl (added if it does not); default: off, and audit.jsonl in the data folder for profiles that start programs',
   },
   {
     key: 'audit.enabled',

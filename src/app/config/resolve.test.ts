@@ -35,6 +35,17 @@ test('paths in flags are relative to the working folder, and the audit log follo
   expect(settings.audit?.file).toBe('/w/d/audit.jsonl');
 });
 
+test.each([
+  ['calls', '/w/calls.jsonl'],
+  ['/var/log/calls.log', '/var/log/calls.log.jsonl'],
+  ['calls.json', '/w/calls.jsonl'],
+  ['calls.jsonl', '/w/calls.jsonl'],
+])('the audit log %s is the file %s', async (audit, file) => {
+  const { settings, values } = await resolveSettings(asked({ flags: { audit: [audit] } }));
+  expect(settings.audit?.file).toBe(file);
+  expect(values.get('audit.file')).toMatchObject({ value: file, origin: { where: '--audit' } });
+});
+
 test('naming a program enables commands', async () => {
   const { settings } = await resolveSettings(asked({ flags: { 'allow-command': ['ls', 'cat'] } }));
   expect(settings).toMatchObject({ allowedCommands: ['ls', 'cat'], enable: { commands: true, workers: false } });

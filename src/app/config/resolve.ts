@@ -17,7 +17,7 @@ import type {
   TlsSettings,
 } from '../settings/settings.ts';
 import { UsageError } from '../usage-error.ts';
-import { dataFolder, type Platform, thisPlatform, userConfigFile } from './folders.ts';
+import { auditFile, dataFolder, type Platform, thisPlatform, userConfigFile } from './folders.ts';
 import { type Option, options } from './options.ts';
 import { absolutePath, parseValues, type SettingValue, type SettingValues } from './values.ts';
 
@@ -62,10 +62,11 @@ export async function resolveSettings(input: SettingsInput): Promise<ResolvedSet
     readFlag(option, input, cwd, platform, values);
   }
   if (input.profile !== undefined) values.set('profile', { value: input.profile, origin: { from: 'flag' } });
-  if (!values.has('audit.file')) {
+  const audit = values.get('audit.file');
+  if (audit === undefined) {
     const value = join(values.get('data')?.value as string, 'audit.jsonl');
     values.set('audit.file', { value, origin: { from: 'default' } });
-  }
+  } else values.set('audit.file', { ...audit, value: auditFile(audit.value as string) });
   if (options.some(({ key, format }) => format !== undefined && explicitValue(values, key) !== undefined)) {
     const { checkAddresses } = await import('./addresses.ts');
     checkAddresses(values);
