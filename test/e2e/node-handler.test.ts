@@ -2,10 +2,12 @@
 
 import { createServer as createHttpServer, type ServerResponse, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import express from 'express';
 import { afterEach, describe, expect, test } from 'vitest';
 import { connect } from '../../src/client/index.ts';
 import { createServer, type EndpointOptions, type Server, toNodeHandler } from '../../src/index.ts';
+import { both, initializeBody } from '../support/http-client.ts';
 
 const closing: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
@@ -119,6 +121,22 @@ test('a user that the application authenticated is the principal', async () => {
   const client = await connect(`${url}/mcp`, { headers: { 'x-user': 'ada' } });
   closing.push(() => client.close());
   expect((await client.callTool('greet')).content).toEqual([{ type: 'text', text: 'hello ada' }]);
+});
+
+test('a compressed body is accepted from a parser that has inflated it, and from no other', async () => {
+  const body = gzipSync(JSON.stringify(initializeBody('2025-11-25')));
+  const headers = { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip', Accept: both };
+  const statusFrom = async (listener: Listener): Promise<number> =>
+    (await fetch(`${await listen(listener)}/mcp`, { method: 'POST', headers, body })).status;
+  expect(await statusFrom(express().use(express.json()).all('/mcp', handlerFor(greeter())))).toBe(200);
+  expect(
+    await statusFrom(
+      express()
+        .use(express.raw({ type: '*/*' }))
+        .all('/mcp', handlerFor(greeter())),
+    ),
+  ).toBe(200);
+  expect(await statusFrom(express().all('/mcp', handlerFor(greeter())))).toBe(415);
 });
 
 test('a parsed body that is too large is rejected', async () => {

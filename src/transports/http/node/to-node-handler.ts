@@ -59,9 +59,18 @@ class EmbeddedExchange extends NodeExchange {
     this.#given = request.body;
   }
 
+  /** A body that a parser has read is not encoded any more, whatever the header says. */
+  override get(name: string): string | undefined {
+    return name === 'content-encoding' && this.#isReadBefore && this.#given !== undefined ? undefined : super.get(name);
+  }
+
+  get #isReadBefore(): boolean {
+    return this.incoming.readableEnded;
+  }
+
   /** A body parser of the framework may have read it before. */
   override readBody(maxBytes: number, done: (body: string | BodyError) => void): void {
-    if (!this.incoming.readableEnded) return super.readBody(maxBytes, done);
+    if (!this.#isReadBefore) return super.readBody(maxBytes, done);
     const given = this.#given;
     if (given === undefined && this.hasBody) return done({ reason: 'read-before' });
     const body =
