@@ -57,7 +57,7 @@ const server = `
 const files = {
   'worker.js': `${server} export default { fetch: (request) => mcp(request) };`,
   'bun.js': `${server}
-    const { port } = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => mcp(request) });
+    const { port } = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: mcp });
     console.log(JSON.stringify({ port }));`,
   'deno.js': `${server}
     const onListen = ({ port }) => console.log(JSON.stringify({ port }));

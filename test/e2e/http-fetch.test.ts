@@ -222,6 +222,33 @@ test('a handler that could not be loaded is loaded again by the next request, an
   expect(tries).toBe(2);
 });
 
+/** The parts of the server of Bun, as bun-types has them, that matter here. */
+interface BunServer {
+  readonly port: number | undefined;
+  stop(closeActiveConnections?: boolean): Promise<void>;
+  requestIP(request: Request): { address: string; family: 'IPv4' | 'IPv6'; port: number } | null;
+}
+
+test('Bun can be given the handler as it is, and its server knows the address of the client', async () => {
+  let address: string | undefined;
+  const server = createServer({ name: 'bun', version: '1.0.0' });
+  const handler = toFetch(server, {
+    authenticate: (request) => {
+      address = request.address;
+      return undefined;
+    },
+  });
+  const fetch: (this: BunServer, request: Request, server: BunServer) => Response | Promise<Response> = handler;
+  const bun = {
+    address: { address: '127.0.0.1', family: 'IPv4', port: 3000 },
+    port: 3000,
+    stop: async () => {},
+    requestIP: () => ({ address: '192.0.2.7', family: 'IPv4', port: 40_000 }),
+  } as BunServer;
+  expect((await fetch.call(bun, new Request('http://localhost/mcp', { method: 'POST' }), bun)).status).toBe(401);
+  expect(address).toBe('192.0.2.7');
+});
+
 test('a runtime may pass its own object as the second argument', async () => {
   const { handle } = make();
   const request = new Request('http://localhost/mcp', {
@@ -229,7 +256,6 @@ test('a runtime may pass its own object as the second argument', async () => {
     headers: { 'Content-Type': 'application/json', Accept: both },
     body: JSON.stringify(initializeBody('2025-11-25')),
   });
-  // As Bun.serve does with its server.
   const server = { address: { address: '127.0.0.1', family: 'IPv4', port: 3000 } };
   expect((await handle(request, server as never)).status).toBe(200);
 });

@@ -9,10 +9,12 @@ import { logOtherPath } from '../log-other-path.ts';
 import type { EndpointOptions } from '../options.ts';
 import { FetchExchange } from './exchange.ts';
 
-/** What a runtime may add to the request. */
+/** What a runtime may add to the request, such as the server that Bun passes. */
 export interface FetchInfo {
   /** The address of the client, for logs and limits. */
-  readonly address?: string;
+  readonly address?: string | undefined;
+  /** Returns it: the server of Bun does. */
+  requestIP?(request: Request): { readonly address: string } | null;
 }
 
 /** A function from Request to Response that can be closed. */
@@ -33,9 +35,7 @@ export async function createFetchHandler(host: SessionHost, options: EndpointOpt
   // Some runtimes end the timers of a request together with it: no request may wait for one of another.
   endpoint.state.turns.disable();
   const handle = (request: Request, info?: FetchInfo): Promise<Response> => {
-    // Runtimes pass something else as their second argument: for Bun it is the server, which has an address of its own.
-    const address: unknown = info?.address;
-    const exchange = new FetchExchange(request, typeof address === 'string' ? address : undefined, endpoint);
+    const exchange = new FetchExchange(request, addressIn(request, info), endpoint);
     endpoint.handle(exchange);
     return exchange.response;
   };
@@ -43,4 +43,11 @@ export async function createFetchHandler(host: SessionHost, options: EndpointOpt
     close: (graceMs = 10_000) => endpoint.drain(graceMs),
     revoke: async (match: (principal: Principal) => boolean) => endpoint.revoke(match),
   });
+}
+
+/** Runtimes pass different things as their second argument: the server of Bun also has an address, its own. */
+function addressIn(request: Request, info: FetchInfo | undefined): string | undefined {
+  const address: unknown =
+    typeof info?.requestIP === 'function' ? info.requestIP(request)?.address : (info?.address as unknown);
+  return typeof address === 'string' ? address : undefined;
 }
