@@ -1,15 +1,19 @@
-// Options and limits by name: TypeScript reports a mistyped one, JavaScript does not.
+// Options and limits by name: TypeScript reports a mistyped one in an object literal, but not in a variable; JavaScript neither.
 
 import { nearest } from './nearest.ts';
 
-/** Throws for options that are no object, and for an option that does not exist. `callee`: the function that was called with the options. */
-export function assertKnownOptions(callee: string, options: object, known: object): void {
+/**
+ * Throws for options that are no object, and for an option that does not exist. `callee`: the function that was called with the
+ * options; `ignored`: options of another function that is usually given the same object.
+ */
+export function assertKnownOptions(callee: string, options: object, known: object, ignored: object = {}): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     const given = Array.isArray(options) ? 'an array' : options === null ? 'null' : typeof options;
     throw new TypeError(`The options of ${callee} must be an object, not ${given}`);
   }
   for (const name of Object.keys(options)) {
-    if (Object.hasOwn(known, name) || (options as Record<string, unknown>)[name] === undefined) continue;
+    if (Object.hasOwn(known, name) || Object.hasOwn(ignored, name)) continue;
+    if ((options as Record<string, unknown>)[name] === undefined) continue;
     const names = Object.keys(known);
     const meant = nearest(name, names);
     const hint = meant === undefined ? 'use' : `did you mean ${meant}? Use`;

@@ -451,6 +451,15 @@ describe('options that are invalid', () => {
   test('one that toNodeHandler and toFetch do not have is rejected before the first request', () => {
     const server = createServer({ name: 'invalid', version: '1.0.0' });
     const mistyped = { allowedHost: ['mcp.example'] } as EndpointOptions;
+    // Only `serveHttp` listens, but the same options can be given to all three.
+    const shared: HttpOptions = {
+      port: 0,
+      host: '127.0.0.1',
+      graceMs: 1,
+      webSocket: false,
+      allowedHosts: ['localhost'],
+    };
+    expect(() => [toFetch(server, shared), toNodeHandler(server, shared)]).not.toThrow();
     expect(() => toNodeHandler(server, mistyped)).toThrow(
       new TypeError(
         'Unknown option allowedHost of toNodeHandler; did you mean allowedHosts? Use one of path, publicUrl, allowedHosts, allowedOrigins, optionNames, ' +
@@ -461,8 +470,7 @@ describe('options that are invalid', () => {
     expect(() => toFetch(server, mistyped)).toThrow(
       'Unknown option allowedHost of toFetch; did you mean allowedHosts? Use one of path, ',
     );
-    // Only `serveHttp` listens.
-    expect(() => toFetch(server, { port: 8000 } as EndpointOptions)).toThrow('Unknown option port of toFetch');
+    expect(() => toFetch(server, { ...shared, prot: 0 } as EndpointOptions)).toThrow('Unknown option prot of toFetch');
     expect(() => toNodeHandler(server, { logger: undefined } as unknown as EndpointOptions)).not.toThrow();
   });
 });

@@ -69,7 +69,8 @@ export const assertHttpOptions = (
   callee: 'serveHttp' | 'toNodeHandler' | 'toFetch',
   options: HttpOptions | EndpointOptions,
 ): void => {
-  assertKnownOptions(callee, options, callee === 'serveHttp' ? ofServers : ofEndpoints);
+  // Only `serveHttp` listens, but an object with its options can be shared with the others.
+  assertKnownOptions(callee, options, callee === 'serveHttp' ? ofServers : ofEndpoints, ofServers);
   const { authenticate, path, serverCard = false, publicUrl, sessions = 'required' } = options;
   if (authenticate !== undefined && typeof authenticate !== 'function') {
     throw new TypeError('authenticate: must be a function that identifies the caller; mooring/security has some');
