@@ -139,6 +139,23 @@ test('a compressed body is accepted from a parser that has inflated it, and from
   expect(await statusFrom(express().all('/mcp', handlerFor(greeter())))).toBe(415);
 });
 
+test.each([
+  ['nothing', undefined, '127.0.0.1'],
+  ['one proxy', 1, '192.0.2.7'],
+])('when Express trusts %s, the address is that of the client', async (_name, trusted, address) => {
+  const addresses: unknown[] = [];
+  const server = createServer({ name: 'greeter', version: '1.0.0' });
+  server.tool('greet', { run: () => 'hello' });
+  server.observe({ ended: ({ request }) => void addresses.push(request.peer.address?.replace('::ffff:', '')) });
+  const app = express().all('/mcp', handlerFor(server));
+  if (trusted !== undefined) app.set('trust proxy', trusted);
+  const headers = { 'X-Forwarded-For': '203.0.113.9, 192.0.2.7' };
+  const client = await connect(`${await listen(app)}/mcp`, { headers });
+  closing.push(() => client.close());
+  await client.callTool('greet');
+  expect(new Set(addresses)).toEqual(new Set([address]));
+});
+
 test('a parsed body that is too large is rejected', async () => {
   const handler = handlerFor(greeter(), { limits: { maxBodyBytes: 100 } });
   const url = await listen(express().use(express.json()).all('/mcp', handler));

@@ -18,6 +18,8 @@ export interface EmbeddedRequest extends IncomingMessage {
   readonly originalUrl?: string;
   /** The body, if a parser has read it before. */
   readonly body?: unknown;
+  /** The address of the client, from a framework that knows which proxies to trust. Default: that of the socket. */
+  readonly ip?: string | undefined;
 }
 
 /** The handler, and how to end it. */
@@ -45,6 +47,7 @@ export async function createNodeHandler(host: SessionHost, options: EndpointOpti
 
 class EmbeddedExchange extends NodeExchange {
   readonly localAddress: string;
+  readonly #address: string | undefined;
   readonly #given: unknown;
   readonly #outgoing: ServerResponse;
   readonly #endpoint: NodeServerState;
@@ -56,7 +59,13 @@ class EmbeddedExchange extends NodeExchange {
     this.#outgoing = response;
     this.#endpoint = server;
     this.localAddress = request.socket.localAddress?.replace(/^::ffff:/, '') ?? '';
+    // Read now: Express reads it from the socket and the headers, which are gone when the request has ended.
+    this.#address = typeof request.ip === 'string' ? request.ip : undefined;
     this.#given = request.body;
+  }
+
+  override get address(): string | undefined {
+    return this.#address ?? super.address;
   }
 
   /** A body that a parser has read is not encoded any more, whatever the header says. */
