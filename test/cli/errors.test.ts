@@ -93,6 +93,13 @@ test('a port in use is a failure, not a usage error', async () => {
   }
 });
 
+test('a server that ends with a known error is reported with what to do about it', async () => {
+  writeFileSync(home.file('server.mjs'), "import 'no-such-package';");
+  const { code, stderr } = await home.run(['tools', 'node server.mjs']);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/exited with code 1.*no-such-package.*\nInstall the dependencies of the server .*\n$/s);
+});
+
 test('the attempts are part of the JSON error', async () => {
   const { stdout } = await home.run(['ping', `${origin}/foo`, '--json']);
   const { error } = JSON.parse(stdout);

@@ -3,7 +3,8 @@
 
 import { type Client, ClientError, type ConnectOptions, connect, type Target } from '../../client/index.ts';
 import { silentLogger } from '../../common/logger.ts';
-import type { FindingId, Report } from './findings.ts';
+import type { Report } from './findings.ts';
+import { stderrCauseIn } from './stderr-causes.ts';
 
 export interface ServerCheckOptions {
   /** For connecting, and for each list. */
@@ -108,54 +109,6 @@ async function checkFeatures(client: Client, ms: number): Promise<Report[]> {
 const isExit = (error: unknown): boolean =>
   error instanceof ClientError && (error.code === 'server-exited' || error.code === 'connection-lost');
 
-interface StderrCause {
-  readonly id: FindingId;
-  readonly pattern: RegExp;
-  readonly remedy: string;
-}
-
-/** Causes that can be recognised in stderr; the first match counts. */
-const stderrCauses: readonly StderrCause[] = [
-  {
-    id: 'port-in-use',
-    pattern: /EADDRINUSE|address already in use/i,
-    remedy: 'Stop the other process, or give the server another port.',
-  },
-  {
-    id: 'package-not-found',
-    pattern:
-      /\bE404\b|404 Not Found - GET|No matching version found|could not determine executable|not found in the package registry/i,
-    remedy: 'Check the name and version of the package.',
-  },
-  {
-    id: 'node-too-old',
-    pattern: /Unknown file extension "\.[cm]?ts"/,
-    remedy: 'This Node.js does not run TypeScript. Use Node.js 22.18 or later, or start it with tsx: npx tsx FILE',
-  },
-  {
-    id: 'node-too-old',
-    pattern:
-      /Unsupported engine|ERR_UNKNOWN_BUILTIN_MODULE|ERR_REQUIRE_ESM|(requires?|needs?|upgrade to) (at least )?node(\.?js)?\b/i,
-    remedy: 'Install a newer Node.js, and make sure that the client starts that one.',
-  },
-  {
-    id: 'module-not-found',
-    pattern: /Cannot find (module|package)|ERR_MODULE_NOT_FOUND|ModuleNotFoundError|No module named/,
-    remedy: 'Install the dependencies of the server (npm install, pip install), and build it if it needs that.',
-  },
-  {
-    id: 'env-required',
-    pattern:
-      /environment variable|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b.{0,40}\b(required|missing|not set|must be set|undefined|not found)|\b(required|missing|set)\b.{0,40}\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b/,
-    remedy: 'Add the variable to "env" of the entry, or pass it with --env NAME=VALUE.',
-  },
-  {
-    id: 'permission-denied',
-    pattern: /EACCES|EPERM|EROFS|permission denied|read-only file system/i,
-    remedy: 'Give the server a folder that it may write, or correct the permissions.',
-  },
-];
-
 /** Whether the server is a command. */
 const usesStdio = (target: Target): boolean => typeof target === 'object' && 'command' in target;
 
@@ -197,7 +150,7 @@ function explainExit(message: string, stderr: string): Report {
   const how =
     /(exited with code \d+|exited \(code 0\)|was ended by SIG\w+|closed its stdout)/.exec(message)?.[1] ?? 'ended';
   const last = lastLines(stderr);
-  const cause = stderrCauses.find(({ pattern }) => pattern.test(stderr));
+  const cause = stderrCauseIn(stderr);
   const npxFolder = /(?:[/\\]|[A-Za-z]:\\)[^\s'"`]*[/\\]_npx[/\\][0-9a-f]+/.exec(stderr)?.[0];
   if (cause?.id === 'module-not-found' && npxFolder !== undefined) {
     // Clients stop a server that starts slowly, and npx with it; npx does not notice later that its folder is incomplete.

@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { plainReach, requireSafeCredentials } from '../../app/auth/plain-http.ts';
+import { stderrCauseIn } from '../../app/doctor/stderr-causes.ts';
 import { readFileOf } from '../../app/settings/read-file-of.ts';
 import { findTarget, type NamedTarget } from '../../app/targets.ts';
 import { forTerminal, lineForTerminal } from '../../app/untrusted-text.ts';
@@ -158,6 +159,10 @@ export function hinted(error: unknown, target: NamedTarget['target'], { verbose 
   if (error instanceof ClientError && isInternalError(error) && !verbose) {
     const advice = 'The log of the server has the reason. If this command starts the server, -v shows the log';
     return new Error(`${error.message}\n${advice}`, { cause: error });
+  }
+  if (error instanceof ClientError && error.code === 'server-exited') {
+    const cause = stderrCauseIn(error.stderr ?? '');
+    return cause === undefined ? error : new Error(`${error.message}\n${cause.remedy}`, { cause: error });
   }
   if (error instanceof ClientError) {
     const advice = adviceOn(error, addressOf(target));
