@@ -98,6 +98,8 @@ test('a server that ends with a known error is reported with what to do about it
   const { code, stderr } = await home.run(['tools', 'node server.mjs']);
   expect(code).toBe(1);
   expect(stderr).toMatch(/exited with code 1.*no-such-package.*\nInstall the dependencies of the server .*\n$/s);
+  const missing = await home.run(['tools', 'node missing.mjs']);
+  expect(missing.stderr).toMatch(/exited with code 1.*missing\.mjs.*\nCheck the path of the script\. .*\n$/s);
 });
 
 test('the attempts are part of the JSON error', async () => {

@@ -33,6 +33,12 @@ const stderrCauses: readonly StderrCause[] = [
     remedy: 'Install a newer Node.js, and make sure that the client starts that one.',
   },
   {
+    // Nothing has required the module: it is the script itself.
+    id: 'script-not-found',
+    pattern: /Cannot find module [\s\S]*requireStack: \[\]/,
+    remedy: 'Check the path of the script. Clients start a server in another folder, so give them an absolute path.',
+  },
+  {
     id: 'module-not-found',
     pattern: /Cannot find (module|package)|ERR_MODULE_NOT_FOUND|ModuleNotFoundError|No module named/,
     remedy: 'Install the dependencies of the server (npm install, pip install), and build it if it needs that.',
