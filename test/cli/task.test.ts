@@ -92,6 +92,14 @@ test('input of a task is shown, answered, and answered while waiting', async () 
   expect(called).toMatchObject({ code: 0, stdout: 'to Husum\n' });
 });
 
+test('a task that asks for a model response cannot be answered by flags, and the error says so', async () => {
+  const { code, stderr } = await home.run(['task', 'answer', url, await detach('model'), '--answer', 'a=b']);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /asks for sampling\/createMessage\nRun the command in a terminal.*--answer fills in forms only\n$/,
+  );
+});
+
 test('a detached call from a script can be answered later, and uses the answers that it was given', async () => {
   const id = await detach('ask');
   const { params } = server.requests.find(({ method }) => method === 'tools/call') as (typeof server.requests)[0];

@@ -15,7 +15,7 @@ interface Task {
   error?: Fields;
 }
 
-const tools = ['work', 'ask', 'quick', 'fail'];
+const tools = ['work', 'ask', 'model', 'quick', 'fail'];
 const text = (words: string): Fields => ({ content: [{ type: 'text', text: words }] });
 const question = {
   method: 'elicitation/create',
@@ -29,6 +29,8 @@ const question = {
     },
   },
 };
+
+const sampling = { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } };
 
 export class TaskServer {
   readonly requests: { readonly method: string; readonly params: Fields; readonly name: string | undefined }[] = [];
@@ -102,6 +104,7 @@ export class TaskServer {
     this.#tasks.set(task.taskId, task);
     const created = { result: { ...state(task), resultType: 'task' } };
     if (name === 'ask') Object.assign(task, { status: 'input_required', inputRequests: { harbour: question } });
+    if (name === 'model') Object.assign(task, { status: 'input_required', inputRequests: { model: sampling } });
     if (name === 'fail') Object.assign(task, { status: 'failed', error: { code: -32050, message: 'No wind' } });
     return created;
   }
