@@ -146,7 +146,10 @@ function openSignIns(
   const { protocol, hostname } = new URL(address);
   if (protocol !== 'https:' && !isLoopback(hostname)) return;
   const { routes } = authentication;
-  gateway.signIns.open({ address, authentication: { routes, authenticate: recordedBy(audit, authentication) } });
+  const authenticate = recordedBy(audit, authentication);
+  // Tokens are added and removed while it runs.
+  const hasTokens = (): boolean => authentication.tokens.length > 0;
+  gateway.signIns.open({ address, authentication: { routes, authenticate, hasTokens } });
 }
 
 function defaults({ host, port, path }: HttpSettings): HttpOptions {

@@ -13,7 +13,7 @@ export interface SignInButton {
 export interface SignInPage {
   readonly title: string;
   readonly paragraphs: readonly string[];
-  readonly button?: SignInButton;
+  readonly buttons?: readonly SignInButton[];
 }
 
 /** A server, and the visit to its authorization server. */
@@ -47,14 +47,24 @@ export const pages = {
   token: (action: string): SignInPage => ({
     title: 'Who are you?',
     paragraphs: ['Enter the token that your client uses for this gateway. It is used only to find out who you are.'],
-    button: { text: 'Continue', action, asksToken: true },
+    buttons: [{ text: 'Continue', action, asksToken: true }],
+  }),
+  tokenOrAccount: (action: string): SignInPage => ({
+    title: 'Who are you?',
+    paragraphs: [
+      'Sign in with the account that you have at this gateway. If your client uses a token of the gateway, enter it instead. It is used only to find out who you are.',
+    ],
+    buttons: [
+      { text: 'Sign in', action },
+      { text: 'Continue with the token', action, asksToken: true },
+    ],
   }),
   otherUser: (user: string, action: string): SignInPage => ({
     title: 'This link is for someone else',
     paragraphs: [
       `You are ${user} at this gateway, and another user has requested this sign-in. If someone has sent you the link, do not go on: that person would use the server in your name.`,
     ],
-    button: { text: 'I am another user', action },
+    buttons: [{ text: 'I am another user', action }],
   }),
   consent: (user: string, { slug, server, visit }: ConsentAbout, action: string): SignInPage => ({
     title: `Sign in to ${slug}`,
@@ -62,7 +72,7 @@ export const pages = {
       `You are ${user} at this gateway, and your client wants to use ${new URL(server).host}. Next, you sign in at ${visit.url.host}.`,
       'The gateway stores the access that you grant there, and uses it only for requests of your own clients.',
     ],
-    button: { text: 'Continue', action },
+    buttons: [{ text: 'Continue', action }],
   }),
   servers: (user: string, slugs: readonly string[], action: string): SignInPage => ({
     title: 'Servers that you are signed in to',
@@ -71,7 +81,7 @@ export const pages = {
         ? `${user} is signed in to no server of this gateway.`
         : `${user} is signed in to ${slugs.join(', ')}. After signing out, the gateway has no access in your name any more, until you sign in again.`,
     ],
-    ...(slugs.length === 0 ? {} : { button: { text: 'Sign out of all', action } }),
+    ...(slugs.length === 0 ? {} : { buttons: [{ text: 'Sign out of all', action }] }),
   }),
   done: (slug: string): SignInPage => ({
     title: `Signed in to ${slug}`,
@@ -93,9 +103,9 @@ export const pageHeaders: readonly string[] = [
   'nosniff',
 ];
 
-export function renderPage({ title, paragraphs, button }: SignInPage): string {
+export function renderPage({ title, paragraphs, buttons = [] }: SignInPage): string {
   const texts = paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join('');
-  return htmlPage(title, undefined, button === undefined ? texts : texts + form(button));
+  return htmlPage(title, undefined, texts + buttons.map(form).join(''));
 }
 
 function form({ text, action, asksToken = false }: SignInButton): string {

@@ -2,9 +2,9 @@
 // would, and the gateway checks the token that this yields as it checks those of clients.
 
 import {
+  type AuthorizerOptions,
   type CredentialStore,
   createAuthorizer,
-  fetchThroughProxy,
   type PreRegisteredClient,
 } from '../../../client/index.ts';
 import type { Authenticate, AuthRequest, MetadataRoute, Principal } from '../../../security/auth/index.ts';
@@ -23,6 +23,8 @@ export interface ProofOptions {
   /** Where the registration of the gateway at its authorization server is stored. */
   readonly store: CredentialStore;
   readonly client: PreRegisteredClient | undefined;
+  /** For requests to the authorization server. */
+  readonly fetch: NonNullable<AuthorizerOptions['fetch']>;
 }
 
 /** A user on the way. */
@@ -34,7 +36,7 @@ export interface Proof {
 
 /** Resolves when the browser can be sent to the authorization server. */
 export function proveUser(options: ProofOptions): Promise<Proof> {
-  const { address, redirectUri, authenticate, metadata, store, client } = options;
+  const { address, redirectUri, authenticate, metadata, store, client, fetch } = options;
   const from = { path: new URL(redirectUri).pathname, address: undefined };
   return new Promise((resolve, reject) => {
     let principal: Promise<Principal>;
@@ -48,7 +50,7 @@ export function proveUser(options: ProofOptions): Promise<Proof> {
       clientName: 'Mooring gateway',
       // The gateway may not reach itself at its public address.
       fetch: async (url, init) =>
-        isMetadata(url, address, metadata) ? new Response(metadata.answer().body) : fetchThroughProxy(url, init),
+        isMetadata(url, address, metadata) ? new Response(metadata.answer().body) : fetch(url, init),
       redirector: {
         prepare: async () => ({
           redirectUri,

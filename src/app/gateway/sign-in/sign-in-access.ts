@@ -8,8 +8,12 @@ import type { SignInSettings, UserSignIns } from './user-sign-ins.ts';
 export interface SignInPlace {
   /** The address of the endpoint. */
   readonly address: string;
-  /** `routes`: the metadata of the gateway as a protected resource. */
-  readonly authentication: { readonly authenticate: Authenticate; readonly routes: readonly MetadataRoute[] };
+  /** `routes`: the metadata of the gateway as a protected resource; `hasTokens`: whether it has tokens of its own now. */
+  readonly authentication: {
+    readonly authenticate: Authenticate;
+    readonly routes: readonly MetadataRoute[];
+    readonly hasTokens: () => boolean;
+  };
 }
 
 export class SignInAccess {
@@ -35,8 +39,8 @@ export class SignInAccess {
 
   async #create({ address, authentication }: SignInPlace): Promise<UserSignIns> {
     const { UserSignIns } = await import('./user-sign-ins.ts');
-    const { authenticate, routes } = authentication;
-    return new UserSignIns({ address, authenticate, metadata: routes[0], ...this.#settings });
+    const { authenticate, routes, hasTokens } = authentication;
+    return new UserSignIns({ address, authenticate, metadata: routes[0], hasTokens, ...this.#settings });
   }
 
   /** A request below the address of the pages; `name`: the rest of its path. */

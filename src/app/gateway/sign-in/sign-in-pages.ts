@@ -20,6 +20,8 @@ export interface SignInPagesOptions {
   readonly authenticate: Authenticate;
   /** Undefined: callers have tokens of the gateway, which its pages ask for. */
   readonly metadata: MetadataRoute | undefined;
+  /** Whether there are tokens of the gateway besides the accounts at its authorization server. */
+  readonly hasTokens: () => boolean;
   /** Begins the proof who a user is, at the authorization server of the gateway. */
   readonly prove: () => Promise<Proof>;
   /** The servers that a user is signed in to. */
@@ -38,11 +40,14 @@ export const callbackOf = (slug: string): string => `${callbackName}/${slug}`;
 
 /** Proofs that are begun at a time; each asks the authorization server of the gateway, and anyone can open the pages. */
 const maxBeginning = 16;
+/** How long after one that could not begin none is tried: the next ones would cause the same requests. */
+const failurePauseMs = 5_000;
 
 export class SignInPages {
   readonly #options: SignInPagesOptions;
   readonly #sessions: BrowserSessions;
   #beginning = 0;
+  #pausedUntilMs = 0;
 
   constructor(options: SignInPagesOptions) {
     this.#options = options;
@@ -63,8 +68,7 @@ export class SignInPages {
     const action = name === '' ? this.#options.base : `${this.#options.base}/${name}`;
     const { principal } = session ?? {};
     if (principal === undefined) {
-      const identify = exchange.method === 'POST' ? this.#tokenSent : this.#identify;
-      return identify.call(this, exchange, session, pending, action);
+      return this.#identify(exchange, session, pending, action);
     }
     return pending === undefined
       ? this.#servers(exchange, principal, action)
@@ -105,7 +109,20 @@ export class SignInPages {
     pending: PendingSignIn | undefined,
     action: string,
   ): Promise<void> {
-    if (hasGatewayToken(pending, this.#options.metadata)) return respond(exchange, 200, pages.token(action));
+    const token = exchange.method === 'POST' ? (await formOf(exchange))?.get('token') : undefined;
+    if (typeof token === 'string') return this.#tokenSent(exchange, session, token, action);
+    const { metadata, hasTokens } = this.#options;
+    if (hasGatewayToken(pending, metadata)) return respond(exchange, 200, pages.token(action));
+    // The page of no link in particular.
+    if (pending === undefined && exchange.method !== 'POST' && hasTokens()) {
+      return respond(exchange, 200, pages.tokenOrAccount(action));
+    }
+    return this.#prove(exchange, session, action);
+  }
+
+  /** Sends the browser to the authorization server of the gateway. */
+  async #prove(exchange: HttpExchange, session: BrowserSession | undefined, action: string): Promise<void> {
+    if (performance.now() < this.#pausedUntilMs) return respond(exchange, 503, pages.unavailable);
     if (this.#beginning >= maxBeginning) return respond(exchange, 503, pages.busy);
     this.#beginning++;
     try {
@@ -115,6 +132,7 @@ export class SignInPages {
       redirect(exchange, visit.url.href, cookie);
     } catch (error) {
       this.#options.logger.warn('users cannot sign in to the gateway', { error: (error as Error).message });
+      this.#pausedUntilMs = performance.now() + failurePauseMs;
       respond(exchange, 503, pages.unavailable);
     } finally {
       this.#beginning--;
@@ -124,10 +142,9 @@ export class SignInPages {
   async #tokenSent(
     exchange: HttpExchange,
     session: BrowserSession | undefined,
-    _pending: PendingSignIn | undefined,
+    token: string,
     action: string,
   ): Promise<void> {
-    const token = (await formOf(exchange))?.get('token') ?? '';
     const { authenticate, base } = this.#options;
     // Without the ticket.
     const from = { path: new URL(base).pathname, address: exchange.address };

@@ -1,11 +1,12 @@
 // Callers of a gateway sign in to its servers themselves: the credentials of each, and the pages where this happens.
 
-import type { Authorizer, PreRegisteredClient } from '../../../client/index.ts';
+import { type Authorizer, fetchThroughProxy, type PreRegisteredClient } from '../../../client/index.ts';
 import type { Logger } from '../../../common/logger.ts';
 import type { UpstreamAuth, UpstreamConfig } from '../../../gateway/config/gateway-config.ts';
 import type { Authenticate, MetadataRoute } from '../../../security/auth/index.ts';
 import type { HttpExchange } from '../../../transports/http.ts';
 import { clientOf, requestOf } from '../auth-request.ts';
+import { rememberingDocuments } from './metadata-cache.ts';
 import { PendingSignIns } from './pending-sign-ins.ts';
 import { proveUser } from './prove-user.ts';
 import { callbackName, callbackOf, SignInPages } from './sign-in-pages.ts';
@@ -32,6 +33,8 @@ export interface UserSignInsOptions extends SignInSettings {
   readonly authenticate: Authenticate;
   /** The metadata of the gateway as a protected resource; undefined without an authorization server. */
   readonly metadata: MetadataRoute | undefined;
+  /** Whether the gateway has tokens of its own now. */
+  readonly hasTokens: () => boolean;
 }
 
 export class UserSignIns {
@@ -45,7 +48,8 @@ export class UserSignIns {
   /** How the gateway is registered with the authorization servers of servers, by URL. */
   readonly #registered = new Map<string, Registered>();
 
-  constructor({ address, folder, authenticate, metadata, logger, client, changed }: UserSignInsOptions) {
+  constructor(options: UserSignInsOptions) {
+    const { address, folder, authenticate, metadata, hasTokens, logger, client, changed } = options;
     this.#base = `${address.replace(/\/$/, '')}/login`;
     this.#changed = changed;
     this.#stores = new UserStores(folder, address);
@@ -56,12 +60,13 @@ export class UserSignIns {
       );
     });
     const redirectUri = `${this.#base}/${callbackName}`;
+    const fetch = rememberingDocuments(fetchThroughProxy);
     this.#pages = new SignInPages({
-      ...{ pending: this.#pending, base: this.#base, authenticate, metadata, logger },
+      ...{ pending: this.#pending, base: this.#base, authenticate, metadata, hasTokens, logger },
       prove: () => {
         if (metadata === undefined) return Promise.reject(new Error('There is no authorization server'));
         const store = this.#stores.forProof(redirectUri);
-        return proveUser({ address, redirectUri, authenticate, metadata, store, client });
+        return proveUser({ address, redirectUri, authenticate, metadata, store, client, fetch });
       },
       serversOf: (principalKey) => serversOf(this.#stores.of(principalKey)),
       signOut: (principalKey) => this.#signOut(principalKey),
