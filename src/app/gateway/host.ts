@@ -86,6 +86,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
     folder: userFolder(settings.dataDir),
     logger,
     client: clientOfGateway(settings),
+    isOffered: (url) => current.servers.some(({ disabled, entry }) => !disabled && entry.url === url),
     changed(event, principalKey, servers) {
       const [issuer, user] = principalKey.split('\0');
       audit?.record({ event, details: { issuer, user, servers } });

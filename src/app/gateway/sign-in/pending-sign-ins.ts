@@ -23,10 +23,15 @@ export interface PendingSignIn extends SignInOwner {
 
 export class PendingSignIns {
   readonly #byTicket = new Map<string, PendingSignIn>();
+  readonly #isOffered: (server: string) => boolean;
   readonly #signedIn: (owner: SignInOwner) => void;
 
-  /** `signedIn`: called for each that has succeeded. */
-  constructor(signedIn: (owner: SignInOwner) => void) {
+  /**
+   * `isOffered`: whether a server is behind the gateway now; one that was removed gets no access. `signedIn`: called for each that
+   * has succeeded.
+   */
+  constructor(isOffered: (server: string) => boolean, signedIn: (owner: SignInOwner) => void) {
+    this.#isOffered = isOffered;
     this.#signedIn = signedIn;
   }
 
@@ -54,10 +59,13 @@ export class PendingSignIns {
   }
 
   find(ticket: string): PendingSignIn | undefined {
-    return this.#byTicket.get(ticket);
+    const found = this.#byTicket.get(ticket);
+    return found !== undefined && this.#isOffered(found.server) ? found : undefined;
   }
 
   of(principalKey: string): readonly PendingSignIn[] {
-    return [...this.#byTicket.values()].filter((each) => each.principalKey === principalKey);
+    return [...this.#byTicket.values()].filter(
+      (each) => each.principalKey === principalKey && this.#isOffered(each.server),
+    );
   }
 }

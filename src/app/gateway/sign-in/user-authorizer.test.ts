@@ -47,7 +47,11 @@ class Provider {
 function setup() {
   const provider = new Provider();
   const signedIn: SignInOwner[] = [];
-  const pending = new PendingSignIns((owner) => signedIn.push(owner));
+  const removed = new Set<string>();
+  const pending = new PendingSignIns(
+    (url) => !removed.has(url),
+    (owner) => signedIn.push(owner),
+  );
   const attempts: Attempts = new Map();
   const store = createMemoryStore();
   const create = (slug = 'mail', principalKey = 'alice'): UserAuthorizer =>
@@ -58,7 +62,7 @@ function setup() {
       fetch: provider.fetch as typeof fetch,
       ...{ pending, attempts, redirectUri },
     });
-  return { provider, signedIn, pending, attempts, create };
+  return { provider, signedIn, removed, pending, attempts, create };
 }
 
 const rejected = (scope?: string) => ({
@@ -193,4 +197,13 @@ test('what is forgotten is not sent any more', async () => {
   const other = all.create('mail', 'dora');
   other.forget();
   expect(await other.headers(server, { method: 'POST' })).toEqual({});
+});
+
+test('a sign-in to a server that was removed cannot be finished, unless the server is back in time', async () => {
+  const all = setup();
+  const link = await linkOf(all.create().challenge(server, rejected()));
+  all.removed.add(server);
+  expect([pendingOf(all, link), all.pending.of('alice')]).toEqual([undefined, []]);
+  all.removed.clear();
+  await finish(all, link);
 });

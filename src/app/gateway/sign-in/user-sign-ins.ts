@@ -23,6 +23,8 @@ export interface SignInSettings {
   readonly logger: Logger;
   /** The gateway as a client of its own authorization server. Default: it registers itself. */
   readonly client?: PreRegisteredClient | undefined;
+  /** Whether a server with this URL is behind the gateway now. */
+  readonly isOffered: (server: string) => boolean;
   /** A user has signed in to these servers, or out of them. */
   readonly changed: (event: 'sign-in' | 'sign-out', principalKey: string, servers: readonly string[]) => void;
 }
@@ -49,11 +51,11 @@ export class UserSignIns {
   readonly #registered = new Map<string, Registered>();
 
   constructor(options: UserSignInsOptions) {
-    const { address, folder, authenticate, metadata, hasTokens, logger, client, changed } = options;
+    const { address, folder, authenticate, metadata, hasTokens, logger, client, isOffered, changed } = options;
     this.#base = `${address.replace(/\/$/, '')}/login`;
     this.#changed = changed;
     this.#stores = new UserStores(folder, address);
-    this.#pending = new PendingSignIns(({ principalKey, server, slug }) => {
+    this.#pending = new PendingSignIns(isOffered, ({ principalKey, server, slug }) => {
       changed('sign-in', principalKey, [slug]);
       addServer(this.#stores.of(principalKey), server, slug).catch((error: unknown) =>
         logger.warn('a sign-in is not listed for its user', { error: (error as Error).message }),
