@@ -328,6 +328,13 @@ describe('a server that is removed while its call is held', () => {
         return `Welcome ${answer.action === 'accept' ? answer.content.name : 'nobody'}`;
       },
     });
+    server.resourceTemplate('notes://{id}', {
+      name: 'notes',
+      read: async ({ id }, ctx) => {
+        const answer = await ctx.elicit('Whose?', form);
+        return `Note ${id} of ${answer.action === 'accept' ? answer.content.name : 'nobody'}`;
+      },
+    });
     const other = createServer({ name: 'other', version: '1.0.0', logger: false });
     other.tool('wave', { run: () => 'wave' });
     const gateway = createGateway(gatewayConfig([one, two]), {
@@ -338,8 +345,9 @@ describe('a server that is removed while its call is held', () => {
     const client = clientOf(gateway, { id: 'ada' });
     const first = await call(client);
     const prompt = await client.stateless('prompts/get', { name: 'one__welcome' }, canElicit);
+    const note = await client.stateless('resources/read', { uri: 'notes://7' }, canElicit);
     await gateway.reload(gatewayConfig([...changed, two], { drainMs }));
-    return { gateway, client, first, prompt, seen };
+    return { gateway, client, first, prompt, note, seen };
   }
 
   const tools = async (client: TestClient): Promise<string[]> =>
@@ -349,7 +357,7 @@ describe('a server that is removed while its call is held', () => {
     ['is gone', []],
     ['is another one', [upstream('one', { name: 'another', digest: 'another' })]],
   ])('the retry gets its result where the server %s', async (_what, changed) => {
-    const { client, first, prompt, seen } = await removed(20_000, changed);
+    const { client, first, prompt, note, seen } = await removed(20_000, changed);
     expect(await tools(client)).toEqual([...changed.map(() => 'one__wave'), 'two__wave']);
     const retry = retryOf(first, 'Ada');
     expect(textOf(await call(client, {}, retry))).toBe('Hello Ada');
@@ -360,6 +368,8 @@ describe('a server that is removed while its call is held', () => {
       canElicit,
     );
     expect(welcome.result.messages[0].content.text).toBe('Welcome Ada');
+    const read = await client.stateless('resources/read', { uri: 'notes://7', ...retryOf(note, 'Ada') }, canElicit);
+    expect(read.result.contents[0].text).toBe('Note 7 of Ada');
     expect(seen.calls).toBe(1);
   });
 
@@ -387,6 +397,10 @@ describe('a server that is removed while its call is held', () => {
     expect((await call(clientOf(gateway, { id: 'eve' }))).error).toMatchObject(unknown);
     const prompt = await client.stateless('prompts/get', { name: 'one__welcome' }, canElicit);
     expect(prompt.error).toMatchObject({ code: -32602 });
+    const read = await client.stateless('resources/read', { uri: 'notes://7' }, canElicit);
+    expect(read.error).toMatchObject({ code: -32602, data: { uri: 'notes://7' } });
+    const listed = await client.stateless('resources/templates/list');
+    expect(listed.result?.resourceTemplates ?? []).toEqual([]);
     expect(textOf(await call(client, {}, retryOf(first, 'Ada')))).toBe('Hello Ada');
   });
 

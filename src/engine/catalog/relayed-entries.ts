@@ -128,18 +128,24 @@ export function relayedTemplate(item: ResourceTemplate, options: RelayedTemplate
   };
 }
 
-export interface RelayedReaderOptions extends Pick<RelayedReadOptions, 'read'> {
+export interface RelayedReaderOptions extends Pick<RelayedReadOptions, 'read' | 'removed'> {
+  /** Default: that of the one reader for all that exists. */
+  readonly key?: string;
   /** Whether a URI may be read. */
   readonly has: (uri: string) => boolean;
 }
 
+/** A template that everything matches. */
+export const readerKey = '{+uri}';
+
 /** Reads resources that are in no list and match no template: a server need not list everything it can read. */
-export function relayedReader({ read, has }: RelayedReaderOptions): TemplateEntry {
-  const uriTemplate = '{+uri}';
+export function relayedReader({ read, has, removed, key = readerKey }: RelayedReaderOptions): TemplateEntry {
+  const uriTemplate = readerKey;
   return {
-    key: uriTemplate,
+    key,
     visible: undefined,
     listed: false,
+    removed,
     relayed: true,
     definition: { name: 'any', read: (_variables, ctx, uri) => read(uri, ctx) },
     template: { match: (uri) => (has(uri) ? {} : undefined), names: [] },

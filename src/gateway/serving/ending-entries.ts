@@ -2,20 +2,28 @@
 // within the drain time, and a client that gets input requests as a result ends its call by repeating it.
 
 import type { EntryKinds, OwnedEntries } from '../../engine/catalog/catalog-entry.ts';
-import { relayedPrompt, relayedResource, relayedTool } from '../../engine/catalog/relayed-entries.ts';
+import {
+  readerKey,
+  relayedPrompt,
+  relayedReader,
+  relayedResource,
+  relayedTool,
+} from '../../engine/catalog/relayed-entries.ts';
 import type { Context } from '../../engine/context.ts';
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import type { ExposedView } from '../names/index.ts';
 import { recordedPhases } from '../relays/phases.ts';
 import type { ShownView } from './shown-view.ts';
 
-type EndingKind = 'tools' | 'prompts' | 'resources';
+type EndingKind = 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
 
 type EndingTables = { readonly [K in EndingKind]: Map<string, EntryKinds[K]> };
 
 export class EndingEntries {
   /** By name or URI; of upstreams or callers with the same one, that of the last: neither is needed to find a held call. */
-  readonly #kept: EndingTables = { tools: new Map(), prompts: new Map(), resources: new Map() };
+  readonly #kept: EndingTables = {
+    ...{ tools: new Map(), prompts: new Map(), resources: new Map(), resourceTemplates: new Map() },
+  };
 
   /** Keeps the entries of some upstreams for a time, then calls `ended`. `shown` is what callers saw of the view with them. */
   keep(
@@ -57,17 +65,18 @@ export class EndingEntries {
   }
 }
 
-const kinds: readonly EndingKind[] = ['tools', 'prompts', 'resources'];
+const kinds: readonly EndingKind[] = ['tools', 'prompts', 'resources', 'resourceTemplates'];
 
 /** Entries that are in no list. For everything but a retry of a held call, they do not exist. */
 function endingEntries(
   slugs: ReadonlySet<string>,
-  { tools, prompts, resources }: ExposedView,
+  { tools, prompts, resources, uris }: ExposedView,
   entries: OwnedEntries,
 ): { readonly [K in EndingKind]: readonly EntryKinds[K][] } {
   const toolEntries = byKey(entries.tools);
   const promptEntries = byKey(entries.prompts);
   const resourceEntries = byKey(entries.resources);
+  const readAny = byKey(entries.resourceTemplates).get(readerKey)?.definition.read;
   const removed = { listed: false, removed: true };
   return {
     tools: tools.flatMap(({ slug, exposed, item }) => {
@@ -96,6 +105,16 @@ function endingEntries(
         return read(ctx);
       };
       return [relayedResource(item, { read: checked, ...removed })];
+    }),
+    // Whatever template a URI matched: one entry for each upstream reads all that its upstream may have.
+    resourceTemplates: [...slugs].flatMap((slug) => {
+      if (readAny === undefined) return [];
+      const checked: Parameters<typeof relayedReader>[0]['read'] = (uri, ctx) => {
+        requireHeldCall(ctx, () => wireErrors.resourceNotFound(uri));
+        return readAny({}, ctx, uri) as ReturnType<typeof checked>;
+      };
+      const has = (uri: string): boolean => uris.route(uri)?.slug === slug;
+      return [relayedReader({ key: `${readerKey} of ${slug}`, has, read: checked, removed: true })];
     }),
   };
 }

@@ -18,6 +18,8 @@ export function declareView(source: ViewSource, entries: OwnedEntries, hasTasks:
   const all = known.includes(undefined);
   const offers = (kind: string): boolean => all || known.some((each) => each?.[kind] !== undefined);
   const has = (kind: keyof OwnedEntries): boolean => offers(kind) || (entries[kind] ?? []).length > 0;
+  // What can be read only through a template is a resource, too.
+  const hasResources = has('resources') || has('resourceTemplates');
   const subscribes = all || upstreams.some(hasSubscribe);
   const mayHaveTasks = all || hasTasks || hasPrivateTasks(source);
   return {
@@ -25,7 +27,7 @@ export function declareView(source: ViewSource, entries: OwnedEntries, hasTasks:
     logging: {},
     ...(has('tools') ? { tools: { listChanged: true } } : {}),
     ...(has('prompts') ? { prompts: { listChanged: true } } : {}),
-    ...(has('resources') ? { resources: { ...(subscribes ? { subscribe: true } : {}), listChanged: true } } : {}),
+    ...(hasResources ? { resources: { ...(subscribes ? { subscribe: true } : {}), listChanged: true } } : {}),
     ...(offers('completions') ? { completions: {} } : {}),
     ...(offers('skills') ? { skills: skillCapability(source) } : {}),
     ...(mayHaveTasks ? { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } } : {}),
