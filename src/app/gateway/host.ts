@@ -74,7 +74,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
   const outer = new OuterGateways(files, options.view);
   inputs.stopAsking();
   let protect: Protect | undefined;
-  const pins = openPinFile(settings.dataDir, audit, logger);
+  const pins = openPinFile(settings.dataDir, files, audit, logger);
   const record = audit === undefined ? undefined : audit.sandbox;
   const messages = new UpstreamMessages();
   const servers = new GatewayServers();
@@ -198,10 +198,16 @@ function report({ level, text }: ConfigNote, logger: Logger): void {
   else logger.info(text);
 }
 
-function openPinFile(dataDir: string, audit: AuditLog | undefined, logger: Logger): Pins {
+function openPinFile(
+  dataDir: string,
+  configFiles: readonly string[],
+  audit: AuditLog | undefined,
+  logger: Logger,
+): Pins {
   try {
     return new Pins({
       file: pinFile(dataDir),
+      configFiles,
       logger,
       onChange: ({ slug }, { tool, kind, formerName, withheld }) =>
         audit?.record({ event: 'pin', details: { upstream: slug, tool, kind, formerName, withheld } }),

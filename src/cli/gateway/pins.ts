@@ -19,7 +19,8 @@ that have changed since; "diff" shows what changed; "accept" accepts the tools a
 
 A server whose command, arguments or URL are changed is another server, with tools of its own. Those from before stay in the
 list as "earlier command", for the case that you change it back, until "prune" removes them. If the server then gets that
-command again, its tools are accepted when they are first seen.
+command again, its tools are accepted when they are first seen. Commands that other configuration files have for servers with
+the same name are not earlier, as long as these files exist.
 
 Options:
   --data DIR    the data folder of the gateway

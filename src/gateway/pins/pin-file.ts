@@ -39,7 +39,7 @@ export interface PinContent {
   readonly definitions: Readonly<Record<string, PinnedDefinition>>;
   /** By the identity of the server. */
   readonly seen: Readonly<Record<string, SeenTools>>;
-  /** By the slug of the server. */
+  /** By the slug of the server, or by that and a configuration file. */
   readonly used: Readonly<Record<string, LatestUse>>;
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
@@ -221,9 +221,14 @@ describe('a server that has another command than before', () => {
   });
 
   /** Checks the tools of a server as a gateway that is started a second later. */
-  async function start(file: string, server: UpstreamConfig, tools: readonly Tool[]): Promise<Pins> {
+  async function start(
+    file: string,
+    server: UpstreamConfig,
+    tools: readonly Tool[],
+    configFiles: readonly string[] = [],
+  ): Promise<Pins> {
     vi.setSystemTime(Date.now() + 1_000);
-    const pins = new Pins({ file });
+    const pins = new Pins({ file, configFiles });
     pins.check(server, tools);
     await pins.saved();
     return pins;
@@ -237,6 +242,21 @@ describe('a server that has another command than before', () => {
     expect(acceptedOf(await start(file, one, [tool('read')]))).toEqual(['read', 'earlier read', 'earlier list']);
     expect(acceptedOf(new Pins({ file }))).toEqual(['read', 'earlier read', 'earlier list']);
     expect(acceptedOf(await start(file, two, [tool('read'), tool('list')]))).toEqual(['earlier read', 'read', 'list']);
+  });
+
+  test('what other configurations have for the same name is not from before, as long as these exist', async () => {
+    const file = newFile();
+    const [mine, other] = ['mine.json', 'other.json'].map((name) => join(temporaryFolder(), name)) as [string, string];
+    for (const each of [mine, other]) writeFileSync(each, '{}');
+    const [one, two, three] = [await serverWith({}, 'one'), await serverWith({}, 'two'), await serverWith({}, 'three')];
+    await start(file, one, [tool('read')], [other]);
+    expect(acceptedOf(await start(file, two, [tool('list')], [mine]))).toEqual(['read', 'list']);
+    expect(acceptedOf(await start(file, three, [tool('send')], [mine]))).toEqual(['read', 'earlier list', 'send']);
+    rmSync(other);
+    expect(acceptedOf(new Pins({ file }))).toEqual(['earlier read', 'earlier list', 'send']);
+    const before = statSync(file).mtimeMs;
+    await start(file, three, [tool('send')], [mine]);
+    expect(statSync(file).mtimeMs).toBe(before);
   });
 
   test('a command whose tools were never accepted is the one of now', async () => {

@@ -6,7 +6,7 @@ import type { Tool } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { PinChange, PinChecker, PinReport } from '../contract.ts';
 import { contentFingerprintOf, definitionOf, fingerprintOf, type PinnedDefinition } from './fingerprint.ts';
-import { type LatestUse, latestUse } from './latest-use.ts';
+import { LatestUses } from './latest-use.ts';
 import {
   type Acceptance,
   noPins,
@@ -21,6 +21,8 @@ import {
 export interface PinOptions {
   /** The file of accepted definitions. */
   readonly file: string;
+  /** The configuration files of the gateway; none for commands about pins. */
+  readonly configFiles?: readonly string[];
   /** Where changes are reported. Default: nowhere. */
   readonly logger?: Logger | undefined;
   /** Called once for each change that is found: for the audit log. */
@@ -47,7 +49,7 @@ export interface PinnedTool {
   readonly fingerprint: string;
   readonly acceptedAt: string;
   readonly by: Acceptance['by'];
-  /** It belongs to a command or URL that the server had before. */
+  /** It belongs to a command or URL that the server had before, and has in no configuration any more. */
   readonly isEarlier: boolean;
 }
 
@@ -76,8 +78,7 @@ export class Pins implements PinChecker {
   #seen = new Map<string, SeenServer>();
   /** Servers whose entry in `#seen` is newer than the file. */
   readonly #remembered = new Set<string>();
-  /** By slug; besides the acceptances. */
-  #used = new Map<string, LatestUse>();
+  readonly #uses: LatestUses;
   /** Identities of servers that the next write leaves out. */
   readonly #removed = new Set<string>();
   #saving: Promise<void> = Promise.resolve();
@@ -86,8 +87,9 @@ export class Pins implements PinChecker {
   readonly #reported = new Set<string>();
 
   /** Throws a `PinFileError` if the file is damaged. */
-  constructor({ file, logger, onChange }: PinOptions) {
+  constructor({ file, configFiles = [], logger, onChange }: PinOptions) {
     this.#file = file;
+    this.#uses = new LatestUses(configFiles);
     this.#logger = logger;
     this.#onChange = onChange;
     this.#refresh();
@@ -101,7 +103,7 @@ export class Pins implements PinChecker {
   ): PinReport {
     if (server.pin === 'off' && server.newTools === 'allow') return { shown: tools, withheld: new Map(), changes: [] };
     this.#refreshIfPossible();
-    this.#noteUse(server);
+    if (this.#uses.note(server, this.#all())) this.#save();
     const accepted = this.#acceptedOf(server.identity);
     const everyAccepted = isPrivate ? this.#everyAcceptedOf(server.identity) : undefined;
     const present = new Set(tools.map(({ name }) => name));
@@ -143,10 +145,11 @@ export class Pins implements PinChecker {
     const identities = new Set([...this.#all().map(({ server }) => server), ...this.#seen.keys()]);
     const accepted: PinnedTool[] = [];
     const differences: PinDifference[] = [];
-    const latest = new Map<string, string | undefined>();
+    const current = new Map<string, ReadonlySet<string>>();
     const isEarlier = (slug: string, identity: string): boolean => {
-      if (!latest.has(slug)) latest.set(slug, this.#latestUse(slug)?.identity);
-      return (latest.get(slug) ?? identity) !== identity;
+      const known = current.get(slug) ?? this.#uses.current(slug, this.#all());
+      current.set(slug, known);
+      return known.size > 0 && !known.has(identity);
     };
     for (const identity of identities) {
       const tools = this.#acceptedOf(identity);
@@ -226,18 +229,6 @@ export class Pins implements PinChecker {
     return this.#removed.size === 0 ? all : all.filter(({ server }) => !this.#removed.has(server));
   }
 
-  #latestUse(slug: string): LatestUse | undefined {
-    return latestUse(slug, this.#all(), this.#used.get(slug));
-  }
-
-  /** Records that a server has this command or URL now. Needed only if another one would be taken for the latest. */
-  #noteUse({ identity, slug }: UpstreamConfig): void {
-    const latest = this.#latestUse(slug);
-    if (latest === undefined || latest.identity === identity) return;
-    this.#used.set(slug, { identity, at: new Date().toISOString() });
-    this.#save();
-  }
-
   /** The last acceptance of each tool of a server. */
   #acceptedOf(identity: string): ReadonlyMap<string, Acceptance> {
     const found = new Map<string, Acceptance>();
@@ -313,9 +304,7 @@ export class Pins implements PinChecker {
     for (const [identity, { slug, tools }] of Object.entries(this.#content.seen)) {
       this.#seen.set(identity, { slug, tools: new Map(Object.entries(tools)) });
     }
-    for (const [slug, use] of Object.entries(this.#content.used)) {
-      if (use.at > (this.#used.get(slug)?.at ?? '')) this.#used.set(slug, use);
-    }
+    this.#uses.merge(this.#content.used);
   }
 
   /** If the file is damaged while the gateway runs, the content that was read before stays in use. */
@@ -362,7 +351,7 @@ export class Pins implements PinChecker {
           return stored.length === 0 ? [] : [[identity, { slug, tools: Object.fromEntries(stored) }]];
         }),
       ),
-      used: Object.fromEntries(this.#used),
+      used: this.#uses.stored,
     };
     writePinFile(this.#file, content);
     this.#content = content;

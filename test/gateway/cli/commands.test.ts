@@ -388,11 +388,15 @@ test('tools of an earlier command are told apart, are no changes, and can be rem
   expect(await run('pins', 'accept', 'files/read')).toMatchObject({ code: 2 });
   expect(await run('pins', 'prune', 'files/read')).toMatchObject({ code: 2 });
 
-  // As long as a gateway has the command, it is not an earlier one.
-  const other = await startHttp(home, ['--config', writeConfig(home, { mcpServers: { files: before } }, 'other.json')]);
+  // As long as another configuration has the command, it is not an earlier one, whether a gateway runs with it or not.
+  const otherConfig = writeConfig(home, { mcpServers: { files: before } }, 'other.json');
+  const other = await startHttp(home, ['--config', otherConfig]);
   await listed(serverEntry(home, 'after', [{ name: 'read' }, { name: 'list' }], blocked));
   expect((await runJson('pins', 'prune')).removed).toEqual([]);
   other.child.kill();
+  await new Promise((resolve) => other.child.once('close', resolve));
+  expect((await runJson('pins', 'prune')).removed).toEqual([]);
+  rmSync(otherConfig);
   await expect
     .poll(async () => (await run('pins', 'prune', 'files')).stdout)
     .toBe('files/read of an earlier command was removed\n');
