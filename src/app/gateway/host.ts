@@ -296,7 +296,7 @@ function controlHandlers(
     status: () => gateway.status(),
     tools: ({ view }: JsonObject) => toolsOf(gateway, typeof view !== 'string' || view === '' ? main : { view }),
     restart: (params: JsonObject) => gateway.restart(nameOf(params)),
-    above: (): Above => ({ ids: outer.ids, above: outer.above }),
+    above: (): Above => ({ ids: outer.ids, above: outer.above, accepted: outer.accepted }),
     identities: () => watch.config.servers.map(({ identity }) => identity),
     recheck: (params: JsonObject) => gateway.recheckPins(nameOf(params)),
     reload: () => watch.reload(),

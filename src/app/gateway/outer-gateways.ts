@@ -28,6 +28,13 @@ export function requireNotWithin(
   throw new UsageError(`${files[again]} has an entry that starts this gateway again. Remove it, or disable it there`);
 }
 
+/** A client that has gateways above it. */
+export interface OuterClient {
+  /** It is served. */
+  accept(): void;
+  end(): void;
+}
+
 /** What a gateway knows about those above it. */
 export class OuterGateways {
   /** Its configuration. */
@@ -35,7 +42,9 @@ export class OuterGateways {
   /** Of this gateway: of its files, as which it is known before it runs, and of its process. */
   readonly ids: readonly string[];
   readonly #startedBy: readonly string[];
-  readonly #connected = new Set<readonly string[]>();
+  readonly #accepted = new Set<readonly string[]>();
+  /** Of clients about which it is not decided yet whether they are served. */
+  readonly #asking = new Set<readonly string[]>();
 
   /** Throws if the same gateway, with the same file and view, has started this one. */
   constructor(files: readonly string[], view = '', env: NodeJS.ProcessEnv = process.env) {
@@ -46,19 +55,32 @@ export class OuterGateways {
 
   /** The ids of all gateways above it. */
   get above(): readonly string[] {
-    return [...new Set([...this.#startedBy, ...[...this.#connected].flat()])];
+    return [...new Set([...this.accepted, ...[...this.#asking].flat()])];
+  }
+
+  /** Without those of clients that may be rejected. */
+  get accepted(): readonly string[] {
+    return [...new Set([...this.#startedBy, ...[...this.#accepted].flat()])];
   }
 
   /** What its servers get. */
   get env(): Readonly<Record<string, string>> {
-    return { [outerGatewaysVariable]: [...this.above, ...this.ids].join(' ') };
+    return { [outerGatewaysVariable]: [...this.accepted, ...this.ids].join(' ') };
   }
 
-  /** A client with these gateways above it has connected. Returns a function for its end. */
-  connected(ids: readonly string[]): () => void {
+  /** A client with these gateways above it has connected. */
+  connected(ids: readonly string[]): OuterClient {
     // Of its own: clients of one gateway have the same ids.
     const client = [...ids];
-    this.#connected.add(client);
-    return () => this.#connected.delete(client);
+    this.#asking.add(client);
+    return {
+      accept: () => {
+        if (this.#asking.delete(client)) this.#accepted.add(client);
+      },
+      end: () => {
+        this.#asking.delete(client);
+        this.#accepted.delete(client);
+      },
+    };
   }
 }

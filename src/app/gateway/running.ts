@@ -8,7 +8,10 @@ import type { GatewayServing } from './host-contract.ts';
 import type { OuterGateways } from './outer-gateways.ts';
 
 /** What a gateway reports about those above it. */
-export type Above = Pick<OuterGateways, 'ids' | 'above'>;
+export interface Above extends Pick<OuterGateways, 'ids' | 'above'> {
+  /** Absent from an earlier version: all of them. */
+  readonly accepted?: readonly string[];
+}
 
 /** What a gateway reports about itself. */
 export interface GatewayInfo {

@@ -2,6 +2,7 @@
 
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createConnection, type Socket } from 'node:net';
 import { join, relative } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { askGateway } from '../../../src/app/gateway/control-socket.ts';
@@ -259,22 +260,64 @@ test('of two gateways that contain each other, one does not show the other', { t
   expect(gateways()).toHaveLength(2);
 });
 
-test('a gateway that connects to one of its clients is rejected, whatever its environment says', async () => {
+/** The gateways above that of a process. */
+const aboveOf = async (pid: number): Promise<string[]> =>
+  ((await askGateway(join(sockets(), `gateway-${pid}.sock`), 'above')) as { above: string[] }).above;
+
+/** Starts three gateways; returns their files, ids, and sockets. */
+async function threeGateways() {
   const configs = [1, 2, 3].map((n) => {
     const content = { mcpServers: { [`s${n}`]: serverEntry(home, `s${n}`, [{ name: 'read' }]) } };
     return writeConfig(home, content, `${n}.json`);
   }) as [string, string, string];
+  const paths: string[] = [];
   const idsOf = async (config: string): Promise<string> => {
     const known = new Set(gateways());
     await connectShared(['--config', config]);
     const [pid] = gateways().filter((each) => !known.has(each));
+    const own = readdirSync(sockets()).filter((name) => /^shared-.*\.sock$/.test(name));
+    paths.push(own.map((name) => join(sockets(), name)).find((each) => !paths.includes(each)) as string);
     const { ids } = (await askGateway(join(sockets(), `gateway-${pid}.sock`), 'above')) as { ids: string[] };
     return ids.join(' ');
   };
-  const ids = [await idsOf(configs[0]), await idsOf(configs[1]), await idsOf(configs[2])] as const;
-  // As the servers of gateways that have started them before they had clients.
-  const connectFrom = (outer: string, config: string) =>
-    connectShared(['--config', config], { env: { MOORING_OUTER_GATEWAYS: outer } });
+  return { configs, paths, ids: [await idsOf(configs[0]), await idsOf(configs[1]), await idsOf(configs[2])] as const };
+}
+
+async function opened(path: string): Promise<Socket> {
+  const socket = createConnection(path);
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** As the servers of gateways that have started them before they had clients. */
+const connectFrom = (outer: string, config: string): Promise<Client> =>
+  connectShared(['--config', config], { env: { MOORING_OUTER_GATEWAYS: outer } });
+
+test('of gateways that connect to each other at the same moment, only one is rejected', {
+  timeout: 60_000,
+}, async () => {
+  const { paths, ids } = await threeGateways();
+  for (const round of [
+    [0, 1, 0],
+    [1, 0, 1],
+    [0, 1, 2, 0],
+    [0, 2, 1, 0],
+  ]) {
+    const links = await Promise.all(round.slice(1).map((to) => opened(paths[to] as string)));
+    // The requests of all are sent before the first one is answered.
+    const answers = links.map((link, index) => {
+      link.write(`${JSON.stringify({ pid: process.pid, outer: (ids[round[index] as 0] as string).split(' ') })}\n`);
+      return once(link, 'data').then(String);
+    });
+    const rejected = (await Promise.all(answers)).filter((answer) => answer.includes('leads back'));
+    expect(rejected).toHaveLength(1);
+    for (const link of links) link.destroy();
+    await vi.waitUntil(async () => (await Promise.all(gateways().map(aboveOf))).every((above) => above.length === 0));
+  }
+});
+
+test('a gateway that connects to one of its clients is rejected, whatever its environment says', async () => {
+  const { configs, ids } = await threeGateways();
   await connectFrom(ids[0], configs[1]);
   const link = await connectFrom(ids[1], configs[2]);
   const leadsBack = `${configs[0]} leads back to the gateway that has this entry`;
@@ -292,13 +335,10 @@ test('a gateway that was started by a server of another one is below that one on
   const config = writeConfig(home, { mcpServers: { files: serverEntry(home, 'files', [{ name: 'read' }]) } });
   const server = await connectShared(['--config', config], { env: { MOORING_OUTER_GATEWAYS: 'another' } });
   await connectShared(['--config', config]);
-  const above = async (): Promise<unknown> => {
-    const response = await askGateway(join(sockets(), `gateway-${gateways()[0]}.sock`), 'above');
-    return (response as { above: unknown }).above;
-  };
+  const above = (): Promise<string[]> => aboveOf(gateways()[0] as number);
   expect(await above()).toEqual(['another']);
   await server.close();
-  await vi.waitUntil(async () => ((await above()) as string[]).length === 0, { timeout: 10_000 });
+  await vi.waitUntil(async () => (await above()).length === 0, { timeout: 10_000 });
 });
 
 test('one server of a command line is shared, too', async () => {

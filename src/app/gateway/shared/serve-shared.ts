@@ -3,12 +3,13 @@
 import { fstatSync, ftruncateSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import type { Logger } from '../../../common/logger.ts';
+import { pause } from '../../../common/wait.ts';
 import type { Server } from '../../../engine/server.ts';
 import type { Principal } from '../../../protocol/callers/principal.ts';
 import { type StreamServer, serveStream } from '../../../transports/stream.ts';
 import type { GatewayHost } from '../host-contract.ts';
 import { unknownView } from '../known-tools.ts';
-import { gatewaysAbove, isCircle } from './circles.ts';
+import { type Circle, findCircle, gatewaysAbove } from './circles.ts';
 import { type ConnectRequest, readFirstLine, writeLine } from './first-line.ts';
 import { listenAlone } from './listen.ts';
 
@@ -37,6 +38,9 @@ const firstLineMs = 5_000;
 /** The log is emptied beyond this size: a gateway may run for months. */
 const maxLogBytes = 16 * 1024 * 1024;
 const logCheckMs = 60_000;
+/** How long other gateways may take to decide about their clients, and how often they are asked. */
+const decisionMs = 2_000;
+const decisionPollMs = 50;
 const stderr = 2;
 
 export async function serveShared(options: SharedOptions): Promise<SharedServer> {
@@ -134,10 +138,19 @@ async function circleOf(
 ): Promise<string | undefined> {
   if (ids.length === 0) return undefined;
   // Before the others are asked: of two gateways that connect to each other at once, each knows of the other by then.
-  const disconnected = outer.connected(ids);
-  socket.once('close', disconnected);
-  if (!isCircle(outer.ids, ids, await gatewaysAbove())) return undefined;
-  disconnected();
+  const client = outer.connected(ids);
+  socket.once('close', client.end);
+  const find = async (): Promise<Circle> => findCircle(outer.ids, ids, await gatewaysAbove());
+  let circle = await find();
+  for (const until = performance.now() + decisionMs; circle === 'undecided' && performance.now() < until; ) {
+    await pause(decisionPollMs);
+    circle = await find();
+  }
+  if (circle === 'none') {
+    client.accept();
+    return undefined;
+  }
+  client.end();
   const what = outer.files.length === 0 ? 'The shared gateway' : outer.files.join(', ');
   return (
     `${what} leads back to the gateway that has this entry: each would show the tools of the other without end. ` +
