@@ -90,3 +90,29 @@ test('browsers that do not come back end: many of one, many of all, and after a 
   sessions.prove(undefined, proofOf());
   await expect(last.visit.response).rejects.toThrow('has not come back');
 });
+
+test('many tabs of many browsers do not fill the memory: those of known users stay, and those that came last', async () => {
+  const sessions = new BrowserSessions(true);
+  const opened = (cookie: string, proof = proofOf()): string => sent(sessions.prove(sessions.find(cookie), proof));
+  const known = opened(sent(sessions.proven(undefined, alice)));
+  const first = proofOf();
+  const browsers = Array.from({ length: 300 }, (_, n) => {
+    let cookie = opened('', n === 0 ? first : proofOf());
+    for (let tab = 1; tab < 10; tab++) cookie = opened(cookie);
+    return cookie;
+  });
+  await expect(first.visit.response).rejects.toThrow('has not come back');
+  const left = browsers.filter((cookie) => sessions.find(cookie) !== undefined);
+  expect(left).toEqual(browsers.slice(-249));
+  expect(sessions.find(known)?.proofs).toHaveLength(1);
+});
+
+test('a session that was replaced does not come back', () => {
+  const sessions = new BrowserSessions(true);
+  const cookie = sent(sessions.proven(undefined, alice));
+  const session = sessions.find(cookie);
+  if (session === undefined) return expect.fail('There is no session');
+  sessions.forgetUser(session);
+  sessions.extend(session);
+  expect(sessions.find(cookie)).toBeUndefined();
+});

@@ -8,8 +8,10 @@ import type { Proof } from './prove-user.ts';
 const sessionMs = 15 * 60 * 1_000;
 /** Stops programs that request pages again and again from filling the memory; the oldest end. */
 const maxSessions = 10_000;
-/** The same for one browser. */
+/** Proofs that are open for one browser, one for each tab. */
 const maxProofs = 10;
+/** For all browsers together. A proof takes some 40 KB, and anyone can begin one. */
+const maxOpenProofs = 2_500;
 
 /** The browser is at the authorization server of the gateway, to prove who its user is; then it goes on to the page. */
 export interface OpenProof extends Proof {
@@ -30,6 +32,8 @@ export class BrowserSessions {
   readonly #attributes: string;
   /** Those that end last are at the end. */
   readonly #sessions = new Map<string, BrowserSession>();
+  /** Proofs of all sessions. */
+  #openProofs = 0;
 
   /** `isSecure`: the pages are at an https address. */
   constructor(isSecure: boolean) {
@@ -69,33 +73,44 @@ export class BrowserSessions {
 
   /** The browser goes to the authorization server of a server, and is back within the time that a sign-in may take. */
   extend(session: BrowserSession): void {
-    this.#sessions.delete(session.id);
+    // Another request of the same browser may have replaced it.
+    if (!this.#sessions.delete(session.id)) return;
     this.#sessions.set(session.id, { ...session, untilMs: Date.now() + sessionMs });
   }
 
   /** A new session instead of the one before: an id from before is not one of a user who is known. */
   #replace(before: BrowserSession | undefined, content: Pick<BrowserSession, 'principal' | 'proofs'>): string {
-    if (before !== undefined) this.#sessions.delete(before.id);
+    if (before !== undefined) this.#remove(before);
     const id = randomBytes(32).toString('base64url');
     const now = Date.now();
     this.#sessions.set(id, { id, untilMs: now + sessionMs, ...content });
+    this.#openProofs += content.proofs.length;
     for (const [, each] of this.#sessions) {
       if (each.untilMs > now) break;
       this.#end(each);
     }
     if (this.#sessions.size > maxSessions) this.#end(this.#leastWanted());
+    while (this.#openProofs > maxOpenProofs) this.#end(this.#leastWanted(({ proofs }) => proofs.length > 0));
     return `${this.#cookie}=${id}; ${this.#attributes}`;
   }
 
   /** Anybody can open pages, but only users of the gateway are known. */
-  #leastWanted(): BrowserSession {
-    const [oldest] = this.#sessions.values();
-    for (const each of this.#sessions.values()) if (each.principal === undefined) return each;
+  #leastWanted(isMeant: (session: BrowserSession) => boolean = () => true): BrowserSession {
+    let oldest: BrowserSession | undefined;
+    for (const each of this.#sessions.values()) {
+      if (!isMeant(each)) continue;
+      if (each.principal === undefined) return each;
+      oldest ??= each;
+    }
     return oldest as BrowserSession;
   }
 
+  #remove({ id, proofs }: BrowserSession): void {
+    if (this.#sessions.delete(id)) this.#openProofs -= proofs.length;
+  }
+
   #end(session: BrowserSession): void {
-    this.#sessions.delete(session.id);
+    this.#remove(session);
     for (const each of session.proofs) end(each);
   }
 }

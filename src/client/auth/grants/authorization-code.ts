@@ -85,17 +85,21 @@ async function visit(
   url: URL,
   validate: (parameters: URLSearchParams) => void,
 ): Promise<URLSearchParams> {
-  const timeout = AbortSignal.timeout(timeoutMs);
+  // Not AbortSignal.timeout, which would keep everything about a sign-in in memory for that time after it has ended.
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), timeoutMs).unref();
   try {
     return await stop.visit({
       url,
       validate,
-      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      signal: signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]),
     });
   } catch (error) {
-    if (!(error instanceof AuthError) && timeout.aborted && !signal?.aborted)
+    if (!(error instanceof AuthError) && timeout.signal.aborted && !signal?.aborted)
       throw authErrors.interactionTimeout(timeoutMs);
     throw error;
+  } finally {
+    clearTimeout(timer);
   }
 }
 
