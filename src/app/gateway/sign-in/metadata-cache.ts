@@ -3,7 +3,7 @@
 
 import type { AuthorizerOptions } from '../../../client/index.ts';
 
-type Fetch = NonNullable<AuthorizerOptions['fetch']>;
+export type SignInFetch = NonNullable<AuthorizerOptions['fetch']>;
 
 /** How long a document is used; a change at the authorization server is noticed that much later. */
 export const metadataMs = 60_000;
@@ -18,7 +18,7 @@ interface StoredDocument {
 }
 
 /** The same fetch. Documents are requested once in a while, and that one does not exist is known that long, too; failures are not. */
-export function rememberingDocuments(fetch: Fetch): Fetch {
+export function rememberingDocuments(fetch: SignInFetch): SignInFetch {
   const stored = new Map<string, StoredDocument>();
   const request = (url: string, init: RequestInit): Promise<Response> => {
     const response = fetch(url, init).then(complete);

@@ -1,13 +1,9 @@
 // Who the user of a browser is, at the gateway itself: the user signs in at the authorization server of the gateway, as a client
 // would, and the gateway checks the token that this yields as it checks those of clients.
 
-import {
-  type AuthorizerOptions,
-  type CredentialStore,
-  createAuthorizer,
-  type PreRegisteredClient,
-} from '../../../client/index.ts';
+import { type CredentialStore, createAuthorizer, type PreRegisteredClient } from '../../../client/index.ts';
 import type { Authenticate, AuthRequest, MetadataRoute, Principal } from '../../../security/auth/index.ts';
+import type { SignInFetch } from './metadata-cache.ts';
 import { OpenVisit } from './open-visit.ts';
 
 /** How long a user may take. */
@@ -24,7 +20,7 @@ export interface ProofOptions {
   readonly store: CredentialStore;
   readonly client: PreRegisteredClient | undefined;
   /** For requests to the authorization server. */
-  readonly fetch: NonNullable<AuthorizerOptions['fetch']>;
+  readonly fetch: SignInFetch;
 }
 
 /** A user on the way. */
