@@ -4,7 +4,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { nodeHttp } from '../../common/builtins.ts';
-import { parseAddress } from './address.ts';
+import { parseAddress } from '../../common/ip-address.ts';
 import { networkErrors } from './errors.ts';
 import { hostOf, portOf } from './policy.ts';
 import { pinnedLookup } from './resolve.ts';

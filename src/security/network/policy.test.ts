@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseAddress } from './address.ts';
+import { parseAddress } from '../../common/ip-address.ts';
 import { compilePolicy, type NetworkPolicy } from './policy.ts';
 import { publicHosts } from './testing/addresses.ts';
 

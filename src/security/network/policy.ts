@@ -1,7 +1,7 @@
 // Where outgoing requests may go. Compiles the operator's lists once and checks URLs, names and addresses. Does not use
 // the network.
 
-import { type Address, type Cidr, contains, parseAddress, parseCidr } from './address.ts';
+import { type Address, type Cidr, contains, parseAddress, parseCidr } from '../../common/ip-address.ts';
 import { networkErrors } from './errors.ts';
 import { type AddressClass, classify } from './ranges.ts';
 

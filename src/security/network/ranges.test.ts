@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { contains, parseAddress, parseCidr } from './address.ts';
+import { contains, parseAddress, parseCidr } from '../../common/ip-address.ts';
 import { classifyAddress } from './ranges.ts';
 import { closedHosts, publicHosts } from './testing/addresses.ts';
 

@@ -1,7 +1,7 @@
 // The meaning of an address: one row per special range of the IANA registries (RFC 6890 and its updates), plus the
 // metadata addresses of clouds. An address is public only if no row names it and the registries have allocated it.
 
-import { type Address, type Cidr, contains, parseAddress, parseCidr } from './address.ts';
+import { type Address, type Cidr, contains, parseAddress, parseCidr } from '../../common/ip-address.ts';
 
 /** The kind of an address. Only `public` is allowed by default. */
 export type AddressKind =

@@ -3,7 +3,7 @@
 
 import { lookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
-import { type Address, parseAddress } from './address.ts';
+import { type Address, parseAddress } from '../../common/ip-address.ts';
 import { NetworkError, networkErrors } from './errors.ts';
 import { type AddressAccess, hostOf, type PolicyCheck } from './policy.ts';
 

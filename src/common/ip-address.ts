@@ -1,8 +1,6 @@
-// IP addresses as bytes: parsing, CIDR blocks, containment. The meaning of an address is in ranges.ts.
+// IP addresses as bytes: parsing, CIDR blocks, containment. What an address means is in security/network/ranges.ts.
 // Text is parsed by the URL parser of the platform, which also parses the URLs that are fetched: two parsers that disagree
 // would allow bypasses. (For example, ipaddr.js parses ::1.2.3.4 as ::ffff:1.2.3.4.)
-
-import { isIPv4, isIPv6 } from 'node:net';
 
 /** An address as bytes: 4 of them, or 16. */
 export interface Address {
@@ -28,13 +26,16 @@ export function parseAddress(text: string): Address | undefined {
 function parseIPv4(text: string): Address | undefined {
   // Only characters of numbers, so that no other part of a URL (a port, a path, a user) is parsed here.
   const host = /^[\da-fx.]+$/i.test(text) ? canonicalHost(text) : undefined;
-  return host !== undefined && isIPv4(host) ? { family: 4, bytes: host.split('.').map(Number) } : undefined;
+  // A host that ends in a number is an IPv4 address or invalid, so this is the whole check.
+  return host !== undefined && /^\d+(\.\d+){3}$/.test(host)
+    ? { family: 4, bytes: host.split('.').map(Number) }
+    : undefined;
 }
 
 function parseIPv6(text: string): Address | undefined {
   const zone = text.indexOf('%');
   const address = zone < 0 ? text : text.slice(0, zone);
-  const host = isIPv6(address) ? canonicalHost(`[${address}]`) : undefined;
+  const host = /^[\da-f:.]+$/i.test(address) ? canonicalHost(`[${address}]`) : undefined;
   if (host === undefined) return undefined;
   // Canonical text has no dotted part and at most one `::`, which replaces all missing groups.
   const [head = '', tail] = host.slice(1, -1).split('::');
@@ -46,6 +47,22 @@ function parseIPv6(text: string): Address | undefined {
 
 function canonicalHost(host: string): string | undefined {
   return URL.canParse(`http://${host}/`) ? new URL(`http://${host}/`).hostname : undefined;
+}
+
+/** The usual text of an address: IPv6 in its short form, without brackets. */
+export function formatAddress({ family, bytes }: Address): string {
+  if (family === 4) return bytes.join('.');
+  const groups = Array.from({ length: 8 }, (_, at) => ((bytes[2 * at]! << 8) | bytes[2 * at + 1]!).toString(16));
+  return new URL(`http://[${groups.join(':')}]/`).hostname.slice(1, -1);
+}
+
+/** The bytes before the IPv4 address in `::ffff:192.0.2.1`, which is how a dual-stack socket reports an IPv4 client. */
+const mappedPrefix = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
+
+/** The IPv4 address in an IPv4-mapped IPv6 address; any other address as it is. */
+export function unmapAddress(address: Address): Address {
+  if (address.family === 4 || mappedPrefix.some((byte, at) => byte !== address.bytes[at])) return address;
+  return { family: 4, bytes: address.bytes.slice(12) };
 }
 
 /** Parses `10.0.0.0/8`, `fd00::/8`, or a single address. */
