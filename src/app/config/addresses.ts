@@ -1,4 +1,4 @@
-// Checks the settings that are URLs, hosts and origins, and those of the server card, with the flag, variable or key by which
+// Checks the settings that are URLs, hosts, origins and addresses, and those of the server card, with the flag, variable or key by which
 // each was given.
 
 import { explainInvalid } from '../../transports/http/access-options.ts';
@@ -50,6 +50,8 @@ function explain(format: Option['format'], key: string, value: string): string |
       return explainInvalid('allowedHosts', value);
     case 'origin':
       return explainInvalid('allowedOrigins', value);
+    case 'proxy':
+      return explainInvalid('trustedProxies', value);
     case 'url':
       // That it must use https is checked where it is used.
       if (URL.canParse(value)) return undefined;

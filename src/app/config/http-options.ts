@@ -73,6 +73,18 @@ export const httpOptions: readonly Option[] = [
     about: 'public URL of this server, if it is behind a proxy',
   },
   {
+    key: 'http.trustedProxies',
+    kind: 'texts',
+    default: [],
+    format: 'proxy',
+    section: 'http',
+    flag: 'trust-proxy',
+    metavar: 'ADDRESS',
+    env: 'MOORING_TRUSTED_PROXIES',
+    about:
+      'a proxy whose X-Forwarded-For is believed: its address, a range such as 10.0.0.0/8, or loopback; repeatable',
+  },
+  {
     key: 'http.metricsPath',
     kind: 'text',
     section: 'http',

@@ -27,7 +27,7 @@ export interface Option {
   /** Allowed values. */
   readonly oneOf?: readonly string[];
   /** What each value must be; addresses.ts checks it. */
-  readonly format?: 'public-url' | 'url' | 'host' | 'origin' | 'server-card';
+  readonly format?: 'public-url' | 'url' | 'host' | 'origin' | 'proxy' | 'server-card';
   /** Never printed. */
   readonly secret?: boolean;
   readonly default?: unknown;

@@ -210,6 +210,7 @@ function toSettings(values: SettingValues): Settings {
       allowedHosts: get('http.allowedHosts'),
       allowedOrigins: get('http.allowedOrigins'),
       publicUrl: get('http.publicUrl'),
+      trustedProxies: get('http.trustedProxies'),
       workers: get('http.workers'),
       drainDelayMs: get('http.drainDelayMs'),
       metricsPath: pathOf(values, 'http.metricsPath', '/metrics'),

@@ -43,6 +43,7 @@ export function configTemplate(profile: string): string {
     "path": "/mcp",
     // "allowedOrigins": ["https://app.example"],
     // "publicUrl": "https://mcp.example.org",
+    // "trustedProxies": ["loopback"],
     // "metricsPath": "/metrics",
     // "serverCard": { "name": "com.example/notes", "description": "Notes of our team" },
     // "tls": { "cert": "cert.pem", "key": "key.pem" },

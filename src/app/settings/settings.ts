@@ -115,6 +115,8 @@ export interface HttpSettings {
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly publicUrl: string | undefined;
+  /** Proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
   readonly metricsPath: string | undefined;
   /** Undefined: no card is published. */
   readonly serverCard?: ServerCardSettings | undefined;

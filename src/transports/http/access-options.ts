@@ -1,6 +1,7 @@
 // What the options that allow access must look like. Used by the transport and, with the names of flags, by the program.
 
-import type { EndpointOptions } from './options.ts';
+import type { HttpOptions } from './options.ts';
+import { isProxyRange } from './trusted-proxies.ts';
 
 const checks = {
   publicUrl: (value: string) => {
@@ -16,6 +17,10 @@ const checks = {
     if (URL.canParse(value) && new URL(value).origin === value) return undefined;
     return 'is not an origin; write only scheme, host and port: "https://app.example"';
   },
+  trustedProxies: (value: string) => {
+    if (isProxyRange(value)) return undefined;
+    return 'is not an address; write that of the proxy, a range, or loopback: "10.0.0.5", "10.0.0.0/8"';
+  },
 } as const;
 
 export type AccessOption = keyof typeof checks;
@@ -27,7 +32,7 @@ export function explainInvalid(option: AccessOption, value: string): string | un
 }
 
 /** Throws for the first invalid value, with the name of its option. */
-export function assertAccessOptions(options: Pick<EndpointOptions, AccessOption>): void {
+export function assertAccessOptions(options: Pick<HttpOptions, AccessOption>): void {
   for (const option of Object.keys(checks) as AccessOption[]) {
     const given: unknown = options[option];
     if (option !== 'publicUrl' && given !== undefined && !Array.isArray(given)) {

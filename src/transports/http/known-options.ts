@@ -32,6 +32,7 @@ const ofServers: Record<keyof HttpOptions, true> = {
   host: true,
   port: true,
   tls: true,
+  trustedProxies: true,
   ...ofEndpoints,
   allowUnauthenticated: true,
   webSocket: true,

@@ -10,7 +10,7 @@ export interface HttpLimits {
   readonly maxHeaderBytes: number;
   /** Stops many sockets from using up the descriptors of the process. */
   readonly maxConnections: number;
-  /** Stops one address from using them all. Behind a proxy every client has the proxy's address. */
+  /** Stops one address from using them all. Trusted proxies are exempt: their connections are those of many clients. */
   readonly maxConnectionsPerAddress: number;
   /** Requests of all clients in flight; stops slow calls from accumulating without end. */
   readonly maxInFlight: number;

@@ -78,6 +78,8 @@ export interface OptionNames {
   readonly allowedOrigins?: string;
   /** For example `--public-url`. Default `the option publicUrl`. */
   readonly publicUrl?: string;
+  /** For example `--trust-proxy`. Default `the option trustedProxies`. */
+  readonly trustedProxies?: string;
 }
 
 /** Where the source code of a server is. */
@@ -187,6 +189,11 @@ export interface HttpOptions extends EndpointOptions {
   readonly port?: number;
   /** WebSockets at the path of the endpoint. Default true. */
   readonly webSocket?: boolean;
+  /**
+   * Reverse proxies whose `X-Forwarded-For` is believed: addresses, ranges (`10.0.0.0/8`, `fd00::/8`), and `loopback` for those
+   * on this machine. Limits, logs and handlers then see the address of the client. Default: none, and the header is ignored.
+   */
+  readonly trustedProxies?: readonly string[];
   /** Serve on a public address without authentication. Use it only behind a proxy that authenticates. */
   readonly allowUnauthenticated?: boolean;
   /** Drain and exit on SIGTERM, SIGINT and SIGHUP. Default false: the program calls `close` itself. */

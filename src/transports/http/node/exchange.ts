@@ -222,8 +222,6 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   #releaseRequest(): void {
     const { incoming } = this;
     if (incoming.complete) incoming.removeAllListeners('data').removeAllListeners('end');
-    incoming.rawHeaders = [];
-    incoming.headers = {};
     this.releaseHeaders();
   }
 

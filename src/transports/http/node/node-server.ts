@@ -1,11 +1,9 @@
 // The server of node:http, or of node:https if there is a certificate. node:https is loaded only then.
 
 import type { Server, ServerOptions } from 'node:http';
-import type { TLSSocket } from 'node:tls';
 import { nodeHttp } from '../../../common/builtins.ts';
 import type { HttpLimits } from '../limits.ts';
 import type { TlsOptions } from '../options.ts';
-import { storeAddress } from './request.ts';
 
 /** A server that does not listen yet. */
 export interface NodeServer {
@@ -33,7 +31,6 @@ export async function createNodeServer(limits: HttpLimits, tls: TlsOptions | und
   const { createServer: createHttpsServer } = await import('node:https');
   // A client that opens connections and does not finish the handshake must not hold them any longer than with headers.
   const server = createHttpsServer({ ...options, ...pem(tls), handshakeTimeout: limits.headersTimeoutMs });
-  server.on('secureConnection', (socket: TLSSocket) => storeAddress(socket));
   return { server, setTls: (next) => server.setSecureContext(pem(next)) };
 }
 

@@ -3,21 +3,26 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpLimits } from '../limits.ts';
+import type { TrustedProxies } from '../trusted-proxies.ts';
 import { isReparsed } from './ignored-upgrade.ts';
-import { storeAddress } from './request.ts';
+import { isFromProxy, storeAddress } from './request.ts';
 
 export class OpenConnections {
   /** How many are open. */
   size = 0;
   readonly #byAddress = new Map<string, number>();
   readonly #limits: HttpLimits;
+  readonly #trusted: TrustedProxies | undefined;
   #onNone: (() => void) | undefined;
 
-  constructor(server: Server, limits: HttpLimits) {
+  constructor(server: Server, limits: HttpLimits, trusted: TrustedProxies | undefined) {
     this.#limits = limits;
+    this.#trusted = trusted;
     // Rejects them before they become an event. Connections that another process passed on are not counted there.
     server.maxConnections = limits.maxConnections;
     server.on('connection', (socket: Socket) => this.#add(socket));
+    // With TLS, requests have a socket of their own.
+    server.on('secureConnection', (socket: Socket) => storeAddress(socket, trusted));
   }
 
   /** Resolves when none is open. */
@@ -30,9 +35,11 @@ export class OpenConnections {
 
   #add(socket: Socket): void {
     if (isReparsed(socket)) return;
-    const address = storeAddress(socket) ?? '';
+    const address = storeAddress(socket, this.#trusted) ?? '';
     const count = (this.#byAddress.get(address) ?? 0) + 1;
-    if (this.size >= this.#limits.maxConnections || count > this.#limits.maxConnectionsPerAddress) {
+    // The connections of a proxy are those of many clients.
+    const isTooMany = count > this.#limits.maxConnectionsPerAddress && !isFromProxy(socket);
+    if (this.size >= this.#limits.maxConnections || isTooMany) {
       socket.destroy();
       return;
     }

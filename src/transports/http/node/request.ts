@@ -4,17 +4,36 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Principal } from '../../../protocol/callers/principal.ts';
 import type { AdmittedRequest } from '../exchange.ts';
+import type { TrustedProxies } from '../trusted-proxies.ts';
 
 const address = Symbol('address');
+const proxies = Symbol('the trusted proxies, one of which has opened the connection');
+
+/** A connection with what is known about its other end. */
+type RemoteSocket = Socket & { [address]?: string | undefined; [proxies]?: TrustedProxies };
 
 /** Stores the remote address of a socket: reading it is slow, and impossible once the socket is closed. */
-export function storeAddress(socket: Socket & { [address]?: string | undefined }): string | undefined {
-  return (socket[address] = socket.remoteAddress);
+export function storeAddress(socket: RemoteSocket, trusted: TrustedProxies | undefined): string | undefined {
+  const remote = socket.remoteAddress;
+  if (trusted?.includes(remote)) socket[proxies] = trusted;
+  return (socket[address] = remote);
 }
 
-/** The address that a request comes from. */
-export function addressOf({ socket }: { readonly socket: Socket & { readonly [address]?: string | undefined } }) {
+/** Whether a trusted proxy has opened a connection. */
+export function isFromProxy(socket: RemoteSocket): boolean {
+  return socket[proxies] !== undefined;
+}
+
+function remoteAddressOf(socket: RemoteSocket): string | undefined {
   return socket[address] ?? socket.remoteAddress;
+}
+
+/** The address of the client that a request comes from. */
+export function addressOf({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string | undefined {
+  const remote = remoteAddressOf(socket);
+  const trusted = (socket as RemoteSocket)[proxies];
+  if (trusted === undefined || remote === undefined) return remote;
+  return trusted.clientOf(remote, headers['x-forwarded-for'] as string | undefined);
 }
 
 export class NodeRequest implements AdmittedRequest {
@@ -23,6 +42,8 @@ export class NodeRequest implements AdmittedRequest {
   readonly path: string;
   readonly query: string;
   principal: Principal | undefined = undefined;
+  /** The address of the client of a proxy, once the header with it is gone. */
+  #client: string | undefined = undefined;
 
   constructor(request: IncomingMessage, url = request.url as string) {
     this.incoming = request;
@@ -41,11 +62,13 @@ export class NodeRequest implements AdmittedRequest {
   }
 
   get address(): string | undefined {
-    return addressOf(this.incoming);
+    return this.#client ?? addressOf(this.incoming);
   }
 
+  /** A proxy does not say which port its client has. */
   get port(): number | undefined {
-    return this.incoming.socket.remotePort;
+    const { socket } = this.incoming;
+    return isFromProxy(socket) && this.address !== remoteAddressOf(socket) ? undefined : socket.remotePort;
   }
 
   get httpVersion(): string {
@@ -59,6 +82,8 @@ export class NodeRequest implements AdmittedRequest {
 
   /** Frees memory: the request has no headers from now on. */
   protected releaseHeaders(): void {
-    this.#headers = {};
+    if (isFromProxy(this.incoming.socket)) this.#client = this.address;
+    this.incoming.rawHeaders = [];
+    this.incoming.headers = this.#headers = {};
   }
 }

@@ -12,9 +12,11 @@ import { assertHttpOptions } from '../known-options.ts';
 import { resolveHttpLimits } from '../limits.ts';
 import { loadServerCard } from '../load-server-card.ts';
 import type { HttpOptions, TlsOptions } from '../options.ts';
+import { TrustedProxies } from '../trusted-proxies.ts';
 import { NodeExchange } from './exchange.ts';
 import { ignoreUpgrade } from './ignored-upgrade.ts';
 import { type Listener, ownPort } from './listener.ts';
+import { logUntrustedProxy } from './log-untrusted-proxy.ts';
 import { createNodeServer } from './node-server.ts';
 import { OpenConnections } from './open-connections.ts';
 import { Pipeline } from './pipeline.ts';
@@ -69,19 +71,22 @@ export async function serveHttp(
     loadServerCard(options),
     host.prepare?.(),
   ]);
-  const connections = new OpenConnections(server, limits);
+  const { trustedProxies = [] } = options;
+  const trusted = trustedProxies.length === 0 ? undefined : new TrustedProxies(trustedProxies);
+  const connections = new OpenConnections(server, limits, trusted);
   const port = await listener.open(server, options.port ?? 8000, address);
   const own: ListeningAddress = { host: address, port, scheme: options.tls === undefined ? 'http' : 'https' };
   const endpoint = createOrClose(server, listener, () =>
     createEndpoint(host, options, own, cardRoutes?.(host, options, own)),
   );
   const pipeline = new Pipeline(endpoint.state.buffered, limits.maxBufferedBytesPerConnection);
-  attach(server, endpoint, pipeline);
+  const logProxy = logUntrustedProxy(endpoint.logger, options.optionNames);
+  attach(server, endpoint, pipeline, logProxy);
   // Accepting can fail when the process has no free descriptors; open connections must not be affected.
   server.on('error', (error) => endpoint.logger.error('a connection could not be accepted', { error }));
   server.on('drop', (data) => endpoint.logger.debug('too many connections', { address: data?.remoteAddress }));
   if (endpoint.metrics !== undefined) endpoint.metrics.connections = () => connections.size;
-  if (options.webSocket !== false) attachWebSockets(server, endpoint, pipeline);
+  if (options.webSocket !== false) attachWebSockets(server, endpoint, pipeline, logProxy);
 
   let closing: Promise<void> | undefined;
   const close = (how: CloseOptions = {}): Promise<void> =>
@@ -132,7 +137,9 @@ function createEndpoint(
   return new Endpoint(host, options, access, nodeSealerOf, documents);
 }
 
-function attach(server: Server, endpoint: Endpoint, pipeline: Pipeline): void {
+type OnRequest = (request: IncomingMessage) => void;
+
+function attach(server: Server, endpoint: Endpoint, pipeline: Pipeline, onRequest: OnRequest): void {
   const serve = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
     const coding = request.headers['transfer-encoding'];
     // Only paths of this server are served: neither the absolute form of a proxy request nor `*`. A body whose length two
@@ -141,6 +148,7 @@ function attach(server: Server, endpoint: Endpoint, pipeline: Pipeline): void {
       response.writeHead(400, { 'Content-Length': 0, Connection: 'close' }).end();
       return;
     }
+    onRequest(request);
     endpoint.handle(new NodeExchange(request, response, endpoint, expectsContinue));
   };
   server.on('request', (request, response) => {
@@ -154,10 +162,11 @@ function attach(server: Server, endpoint: Endpoint, pipeline: Pipeline): void {
   });
 }
 
-function attachWebSockets(server: Server, endpoint: Endpoint, pipeline: Pipeline): void {
+function attachWebSockets(server: Server, endpoint: Endpoint, pipeline: Pipeline, onRequest: OnRequest): void {
   const webSockets = new WebSockets(endpoint);
   if (endpoint.metrics !== undefined) endpoint.metrics.webSockets = () => webSockets.size;
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    onRequest(request);
     if (request.url?.charCodeAt(0) !== 0x2f) socket.destroy();
     else if (isWebSocketUpgrade(request)) webSockets.upgrade(request, socket, head);
     else ignoreUpgrade(server, request, socket, head);
