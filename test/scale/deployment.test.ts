@@ -187,6 +187,7 @@ describe('proxies', () => {
     expect(setting('proxy_buffering')).toBe('off');
     expect(setting('proxy_http_version')).toBe('1.1');
     expect(setting('proxy_set_header Host')).toBe('$host');
+    expect(setting('proxy_set_header X-Forwarded-For')).toBe('$proxy_add_x_forwarded_for');
     expect(setting('proxy_set_header Upgrade')).toBe('$http_upgrade');
     expect(setting('proxy_read_timeout')).toBe('1h');
     expect(Number.parseInt(setting('client_max_body_size'), 10) * 1024 * 1024).toBe(defaultHttpLimits.maxBodyBytes);
