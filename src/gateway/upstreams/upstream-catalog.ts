@@ -51,6 +51,8 @@ export class UpstreamCatalog {
   #requiresSignIn = false;
   /** Sign-ins that have not ended, by isolation key. */
   readonly #signIns = new Map<string, SignInLink>();
+  /** Reads in progress of callers that have signed in, by isolation key. */
+  readonly #readsAfterSignIn = new Map<string, Promise<void>>();
   /** The first caller finds out whether lists are private. */
   #deciding: Promise<void> | undefined;
 
@@ -118,7 +120,12 @@ export class UpstreamCatalog {
       if (this.all.length === 0) await this.now();
       return;
     }
-    if (this.of(caller) !== undefined) return;
+    const lists = this.of(caller);
+    if (lists !== undefined) {
+      // The user has signed in just now.
+      if (lists.shown.mustSignIn === true) await this.#readsAfterSignIn.get(isolationKey(this.#config, caller));
+      return;
+    }
     if (this.#isPrivate) return this.#readFor(caller);
     if (this.#deciding === undefined) {
       this.#deciding = this.#readFor(caller).finally(() => {
@@ -177,7 +184,12 @@ export class UpstreamCatalog {
     this.#signIns.set(key, signIn);
     void signIn.finished.then((isSignedIn) => {
       if (this.#signIns.get(key) === signIn) this.#signIns.delete(key);
-      if (isSignedIn) this.#readAfterSignIn(key, caller).catch(() => {});
+      if (!isSignedIn) return;
+      const read = this.#readAfterSignIn(key, caller).catch(() => {});
+      this.#readsAfterSignIn.set(key, read);
+      void read.then(() => {
+        if (this.#readsAfterSignIn.get(key) === read) this.#readsAfterSignIn.delete(key);
+      });
     });
   }
 

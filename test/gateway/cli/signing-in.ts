@@ -2,6 +2,7 @@
 
 import { createServer as createHttpServer, type Server as NodeServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Awaitable } from '../../../src/common/awaitable.ts';
 import { createServer, serveHttp } from '../../../src/index.ts';
 import { type FakeAuthorizationServer, startAuthorizationServer } from '../../client/auth/fake-provider.ts';
 
@@ -72,7 +73,7 @@ export interface ProtectedServer {
   /** Requests of clients, in their order. */
   readonly seen: Guarded[];
   /** Decides on a request: `ok`, or the error of the challenge. */
-  decide: (request: Guarded) => 'ok' | 'unauthorized' | { readonly scope: string };
+  decide: (request: Guarded) => Awaitable<'ok' | 'unauthorized' | { readonly scope: string }>;
   close(): Promise<void>;
 }
 
@@ -99,7 +100,7 @@ export async function startProtected(name = 'mail'): Promise<ProtectedServer> {
     const token = request.headers.authorization?.slice('Bearer '.length);
     const guarded = { method, token, tool: method === 'tools/call' ? params?.name : undefined };
     own.seen.push(guarded);
-    const decision = own.decide(guarded);
+    const decision = await own.decide(guarded);
     if (decision !== 'ok') {
       const metadata = `resource_metadata="${new URL(metadataPath, own.url).href}"`;
       const more = typeof decision === 'string' ? '' : `, error="insufficient_scope", scope="${decision.scope}"`;

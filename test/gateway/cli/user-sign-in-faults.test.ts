@@ -76,6 +76,28 @@ test('an authorization server that fails for one user does not keep others from 
   expect((await stateOf('mail')).state).toBe('ready');
 });
 
+test('a call right after the sign-in waits until the tools of the server are known', async () => {
+  const mail = await protectedServer();
+  let list = (): void => {};
+  const mayList = new Promise<void>((resolve) => {
+    list = resolve;
+  });
+  mail.decide = async ({ method, token }) => {
+    if (token === undefined) return 'unauthorized';
+    if (method === 'tools/list') await mayList;
+    return 'ok';
+  };
+  const gateway = await gatewayOf({ mail: { url: mail.url } });
+  const ina = await connectAs('ina', gateway.url);
+  expect(await signIn('ina', await linkOf(ina, 'mail__sign_in'))).toEqual(signedIn);
+  const call = ina.callTool('mail__who');
+  const names = toolNames(ina);
+  await vi.waitFor(() => expect(mail.seen.some(({ method }) => method === 'tools/list')).toBe(true));
+  list();
+  expect(textOf(await call)).toBe('mail');
+  expect(await names).toContain('mail__who');
+});
+
 test('a server that lists its tools to everyone: the call continues when the user has signed in', async () => {
   const mail = await protectedServer();
   mail.decide = ({ token, tool }) => (token === undefined && tool !== undefined ? 'unauthorized' : 'ok');
@@ -210,12 +232,14 @@ test('a user whose access was withdrawn changes nothing for others when lists ar
   const mail = await protectedServer();
   const withdrawn = new Set<string | undefined>([undefined]);
   mail.decide = ({ token }) => (withdrawn.has(token) ? 'unauthorized' : 'ok');
-  const gateway = await gatewayOf({ mail: { url: mail.url, mooring: { refreshMs: 1_000 } } });
+  const gateway = await gatewayOf({ mail: { url: mail.url } });
   const ina = await connectAs('ina', gateway.url);
   await signIn('ina', await linkOf(ina, 'mail__sign_in'));
   await vi.waitFor(async () => expect(await toolNames(ina)).toContain('mail__who'));
   mail.provider.behaviour.token = () => ({ status: 400, body: { error: 'invalid_grant' } });
   for (const { token } of mail.provider.issued) withdrawn.add(token);
+  // They are not valid any more when they are requested again.
+  await ina.listTools({ cache: 'bypass' });
   await vi.waitFor(
     () => expect(mail.provider.forms().map((form) => form.get('grant_type'))).toContain('refresh_token'),
     { timeout: 15_000 },
