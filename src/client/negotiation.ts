@@ -291,7 +291,12 @@ export class Negotiation {
     this.#tried.push(attempt + outcome);
     const { status = 0, code } = error?.serverError ?? {};
     // A server that lists allowed methods exists.
-    this.#absent = absentStatuses.includes(status) && code !== errorRows.methodNotFound.code;
+    this.#absent = absentStatuses.includes(status) && code !== errorRows.methodNotFound.code && !this.#isUnauthorized;
+  }
+
+  /** The newest revision was rejected for want of credentials. */
+  get #isUnauthorized(): boolean {
+    return this.#probeError?.code === 'unauthorized';
   }
 
   get #at(): string {
@@ -300,8 +305,7 @@ export class Negotiation {
   }
 
   #noHandshake({ date }: ClientCodec, probe: NegotiationProbe): ClientError {
-    const error = this.#probeError;
-    if (error !== undefined && (probe !== 'handshake' || error.code === 'unauthorized')) return error;
+    if (this.#probeError !== undefined && (probe !== 'handshake' || this.#isUnauthorized)) return this.#probeError;
     const why = `it does not support ${date}, and older revisions are not enabled; tried ${this.#tried.join('; ')}`;
     return clientErrors.unsupportedRevision(this.#options.address, why, this.#tried);
   }
@@ -322,6 +326,8 @@ export class Negotiation {
       case 'http-error':
       case 'invalid-message':
       case 'invalid-result':
+        // A server of the newest revision only rejects older ones in some way, and what the user has to do is to sign in.
+        if (this.#isUnauthorized) return this.#probeError;
         // Without an attempt the connection itself was rejected, and the error says why.
         if (tried.length === 0) {
           return new ClientError('not-mcp', error.message, { serverError: error.serverError, cause: error });

@@ -73,6 +73,12 @@ describe('a server that cannot be talked to', () => {
       /HTTP 401/,
       { revision: '2026-07-28' },
     ],
+    ...[400, 404, 405].map((status): (typeof cases)[number] => [
+      `one that wants credentials, and answers ${status} to an older revision`,
+      always(({ message, response }) => response.writeHead(message.method === 'server/discover' ? 401 : status).end()),
+      'unauthorized',
+      /HTTP 401/,
+    ]),
     [
       'one that sends us elsewhere',
       always(({ response }) => response.writeHead(307, { location: 'http://localhost:9/mcp' }).end()),
