@@ -244,7 +244,8 @@ export const wireErrors = {
 /** The capabilities that are required; extensions by their identifiers. */
 function namesOf({ extensions, ...others }: Record<string, unknown>): string {
   const names = Object.entries(others).flatMap(([name, value]) => {
-    const parts = Object.keys(value as object);
+    // An upstream of a gateway may have sent anything here.
+    const parts = typeof value === 'object' && value !== null ? Object.keys(value) : [];
     return parts.length === 0 ? name : parts.map((part) => `${name}.${part}`);
   });
   return [...names, ...Object.keys((extensions as object | undefined) ?? {})].join(', ');
