@@ -22,6 +22,22 @@ test('tuples are written as in 2020-12, and references to their items follow', (
   });
 });
 
+test('references to the further items of a tuple follow, and properties with the names of keywords stay', () => {
+  const rest = { type: 'object', properties: { a: { type: 'string' } } };
+  const schema = (tuple: object, ref: string) => ({
+    type: 'object',
+    properties: {
+      items: { type: 'array', ...tuple },
+      additionalItems: { $ref: ref },
+      more: { $ref: '#/properties/additionalItems' },
+    },
+  });
+  const old = schema({ items: [{ type: 'string' }], additionalItems: rest }, '#/properties/items/additionalItems');
+  expect(inNewestDialect({ $schema, ...old })).toEqual(
+    schema({ prefixItems: [{ type: 'string' }], items: rest }, '#/properties/items/items'),
+  );
+});
+
 test('names of properties and data are not keywords', () => {
   const tuple = { items: [1], additionalItems: 2 };
   const rest = {
