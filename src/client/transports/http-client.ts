@@ -2,6 +2,7 @@
 // HTTP transports send through it; what travels is theirs.
 
 import { parseJson } from '../../common/parse-json.ts';
+import { retryAfterMs } from '../../common/retry-after.ts';
 import { isErrorObject, isObject, type JsonRpcErrorObject } from '../../protocol/json-rpc.ts';
 import { ProxyError } from '../../transports/proxy/environment.ts';
 import type { AuthorizationHeaders, Authorizer } from '../auth/authorizer.ts';
@@ -12,7 +13,6 @@ import { sendAuthorized } from './authorized.ts';
 import { createWire, type HttpReply, type HttpWire, type OutgoingHttpRequest } from './http-wire.ts';
 import { decodeLongBody, LongBodies, type LongBody, shortBody } from './long-bodies.ts';
 import { isNoTls, noTls } from './no-tls.ts';
-import { retryAfterMs } from './retry-after.ts';
 import type { TransportListener } from './transport.ts';
 
 /** Messages without a response that are being posted, beyond which those that are droppable are left out. */

@@ -3,6 +3,7 @@
 import type { Agent, IncomingMessage } from 'node:http';
 import type { Socket as Connection } from 'node:net';
 import type { WebSocket as Socket } from 'ws';
+import { retryAfterMs } from '../../common/retry-after.ts';
 import { findProxy, ProxyError } from '../../transports/proxy/environment.ts';
 import { loadWebSocketLibrary } from '../../transports/websocket-library.ts';
 import { type AuthorizationHeaders, type Authorizer, headerOf } from '../auth/authorizer.ts';
@@ -12,7 +13,6 @@ import { clean } from '../untrusted-text.ts';
 import { sendAuthorized } from './authorized.ts';
 import { isNoTls, noTls } from './no-tls.ts';
 import { ReadTurns } from './read-turns.ts';
-import { retryAfterMs } from './retry-after.ts';
 import type { Outgoing, Transport, TransportListener } from './transport.ts';
 
 /** How often the other side is pinged. If nothing arrives until the next time, the connection ends; a pong may be behind long results. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { pause } from '../../common/wait.ts';
-import { retry, retryAfterMs } from './retry.ts';
+import { retry } from './retry.ts';
 
 const plan = (failures: number, options: Partial<Parameters<typeof retry>[1]> = {}) => {
   const waits: number[] = [];
@@ -52,11 +52,4 @@ test('an abort ends the wait with its own reason', async () => {
   const done = plan(9, { signal: abort.signal, wait: pause, baseMs: 60_000, maxMs: 60_000 }).done;
   abort.abort(new Error('enough'));
   await expect(done).rejects.toThrow();
-});
-
-test('Retry-After is read as seconds or as a date', () => {
-  expect(retryAfterMs('3')).toBe(3000);
-  expect(retryAfterMs('Thu, 01 Jan 1970 00:00:10 GMT', 4000)).toBe(6000);
-  expect(retryAfterMs('soon')).toBeUndefined();
-  expect(retryAfterMs(null)).toBeUndefined();
 });

@@ -30,11 +30,3 @@ export async function retry<T>(attempt: () => Promise<T>, options: BackoffOption
     }
   }
 }
-
-/** The wait that a `Retry-After` header asks for, in milliseconds; undefined when it is not readable. */
-export function retryAfterMs(header: string | null, now: number = Date.now()): number | undefined {
-  if (header === null) return undefined;
-  if (/^\d{1,6}$/.test(header.trim())) return Number(header) * 1000;
-  const date = Date.parse(header);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}

@@ -3,13 +3,14 @@
 
 import { monotonicMs } from '../../common/clock.ts';
 import { resolveLimits } from '../../common/known-options.ts';
+import { retryAfterMs } from '../../common/retry-after.ts';
 import { pause } from '../../common/wait.ts';
 import { CallerTurns } from '../../protocol/callers/caller-turns.ts';
 import { WireError } from '../../protocol/errors.ts';
 import { parseMessage } from '../../protocol/json-rpc.ts';
 import type { Fetcher, FetchInit } from '../../security/network/fetcher.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
-import { retry, retryAfterMs } from './retry.ts';
+import { retry } from './retry.ts';
 import { fromNetwork, isTransient, ServiceError, serviceErrors } from './service-error.ts';
 
 /** Limits for calls to a service. Every number has a default. */
