@@ -4,14 +4,14 @@ import { OpenVisit } from './open-visit.ts';
 
 const alice = { id: 'alice', issuer: 'https://login.example.com' };
 
-function proofOf(page = '/login/1'): OpenProof {
+function proofOf(page = '/login/1', caller = 'address 192.0.2.1'): OpenProof {
   const visit = new OpenVisit({
     url: new URL('https://login.example.com'),
     signal: new AbortController().signal,
     validate: () => {},
   });
   visit.response.catch(() => {});
-  return { visit, page, principal: new Promise(() => {}) };
+  return { visit, page, caller, principal: new Promise(() => {}) };
 }
 
 /** What the browser sends after a header. */
@@ -105,6 +105,14 @@ test('many tabs of many browsers do not fill the memory: those of known users st
   const left = browsers.filter((cookie) => sessions.find(cookie) !== undefined);
   expect(left).toEqual(browsers.slice(-249));
   expect(sessions.find(known)?.proofs).toHaveLength(1);
+});
+
+test('one visitor who opens many pages does not end the sign-ins of others', () => {
+  const sessions = new BrowserSessions(true);
+  const other = sent(sessions.prove(undefined, proofOf('/login/1', 'address 192.0.2.2')));
+  const browsers = Array.from({ length: 3_000 }, () => sent(sessions.prove(undefined, proofOf())));
+  expect(sessions.find(other)?.proofs).toHaveLength(1);
+  expect(browsers.filter((cookie) => sessions.find(cookie) !== undefined)).toEqual(browsers.slice(-2_499));
 });
 
 test('a session that was replaced does not come back', () => {

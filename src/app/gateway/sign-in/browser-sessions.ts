@@ -1,6 +1,7 @@
 // Browsers on the sign-in pages: who uses each, once that is proven. A cookie that only this program can read names the session.
 
 import { randomBytes } from 'node:crypto';
+import { CallerBudget } from '../../../protocol/callers/caller-budget.ts';
 import type { Principal } from '../../../security/auth/index.ts';
 import type { Proof } from './prove-user.ts';
 
@@ -10,12 +11,17 @@ const sessionMs = 15 * 60 * 1_000;
 const maxSessions = 10_000;
 /** Proofs that are open for one browser, one for each tab. */
 const maxProofs = 10;
-/** For all browsers together. A proof takes some 40 KB, and anyone can begin one. */
+/**
+ * For all browsers together. A proof takes some 40 KB, and anyone can begin one; beyond this, those of the address that has begun
+ * most of them end, so that one visitor does not end the sign-ins of others.
+ */
 const maxOpenProofs = 2_500;
 
 /** The browser is at the authorization server of the gateway, to prove who its user is; then it goes on to the page. */
 export interface OpenProof extends Proof {
   readonly page: string;
+  /** The address that has begun it, as a key. */
+  readonly caller: string;
 }
 
 export interface BrowserSession {
@@ -32,8 +38,8 @@ export class BrowserSessions {
   readonly #attributes: string;
   /** Those that end last are at the end. */
   readonly #sessions = new Map<string, BrowserSession>();
-  /** Proofs of all sessions. */
-  #openProofs = 0;
+  /** Of all sessions. */
+  readonly #openProofs = new CallerBudget(maxOpenProofs, maxOpenProofs);
 
   /** `isSecure`: the pages are at an https address. */
   constructor(isSecure: boolean) {
@@ -84,29 +90,42 @@ export class BrowserSessions {
     const id = randomBytes(32).toString('base64url');
     const now = Date.now();
     this.#sessions.set(id, { id, untilMs: now + sessionMs, ...content });
-    this.#openProofs += content.proofs.length;
+    for (const { caller } of content.proofs) this.#openProofs.charge(caller);
     for (const [, each] of this.#sessions) {
       if (each.untilMs > now) break;
       this.#end(each);
     }
     if (this.#sessions.size > maxSessions) this.#end(this.#leastWanted());
-    while (this.#openProofs > maxOpenProofs) this.#end(this.#leastWanted(({ proofs }) => proofs.length > 0));
+    while (this.#openProofs.held > maxOpenProofs) this.#end(this.#leastWanted(({ proofs }) => proofs.length > 0));
     return `${this.#cookie}=${id}; ${this.#attributes}`;
   }
 
-  /** Anybody can open pages, but only users of the gateway are known. */
+  /** The oldest of those that matter least. */
   #leastWanted(isMeant: (session: BrowserSession) => boolean = () => true): BrowserSession {
-    let oldest: BrowserSession | undefined;
+    let found: BrowserSession | undefined;
     for (const each of this.#sessions.values()) {
-      if (!isMeant(each)) continue;
-      if (each.principal === undefined) return each;
-      oldest ??= each;
+      if (!isMeant(each) || (found !== undefined && !this.#isLessWanted(each, found))) continue;
+      found = each;
+      // The usual case: no other caller can have more.
+      if (each.principal === undefined && this.#openOfCaller(each) * 2 >= this.#openProofs.held) break;
     }
-    return oldest as BrowserSession;
+    return found as BrowserSession;
+  }
+
+  /** Anyone can open pages, but only users of the gateway are known. */
+  #isLessWanted(session: BrowserSession, than: BrowserSession): boolean {
+    const isKnown = session.principal !== undefined;
+    if (isKnown !== (than.principal !== undefined)) return !isKnown;
+    return this.#openOfCaller(session) > this.#openOfCaller(than);
+  }
+
+  #openOfCaller({ proofs }: BrowserSession): number {
+    const last = proofs.at(-1);
+    return last === undefined ? 0 : this.#openProofs.heldBy(last.caller);
   }
 
   #remove({ id, proofs }: BrowserSession): void {
-    if (this.#sessions.delete(id)) this.#openProofs -= proofs.length;
+    if (this.#sessions.delete(id)) for (const { caller } of proofs) this.#openProofs.release(caller);
   }
 
   #end(session: BrowserSession): void {

@@ -4,6 +4,7 @@
 
 import type { Logger } from '../../../common/logger.ts';
 import { principalKey } from '../../../engine/ports.ts';
+import { callerKey } from '../../../protocol/callers/caller-budget.ts';
 import { type Authenticate, type MetadataRoute, type Principal, tokenIssuer } from '../../../security/auth/index.ts';
 import type { HttpExchange } from '../../../transports/http.ts';
 import { type BrowserSession, BrowserSessions } from './browser-sessions.ts';
@@ -128,7 +129,8 @@ export class SignInPages {
     try {
       const { visit, principal } = await this.#options.prove();
       principal.catch(() => {});
-      const cookie = this.#sessions.prove(session, { visit, principal, page: action });
+      const caller = callerKey({ principal: undefined, address: exchange.address });
+      const cookie = this.#sessions.prove(session, { visit, principal, page: action, caller });
       redirect(exchange, visit.url.href, cookie);
     } catch (error) {
       this.#options.logger.warn('users cannot sign in to the gateway', { error: (error as Error).message });
