@@ -38,6 +38,19 @@ test.each([
   60_000,
 );
 
+test.each([
+  ['sends messages to it', `process.send?.('ready');`],
+  ['closes its channel', 'process.disconnect();'],
+])('a file that has another parent process in mind, and %s, is served', async (_what, source) => {
+  writeProject(home);
+  const serve = `import { serveStdio } from 'mooring';\nimport { server } from './server.ts';\nawait serveStdio(server);`;
+  save(home, 'src/main.ts', `${source}\n${serve}`);
+  const target = { command: process.execPath, args: [cli, 'dev', 'src/main.ts'], cwd: home.folder, env: home.env };
+  const client = await connect(target, { eraCache: false });
+  clients.push(client);
+  expect(await textOf(client, 'greet')).toBe('first');
+});
+
 test.skipIf(!isFullRun).each([
   ['stdio', false],
   ['HTTP', true],

@@ -42,12 +42,20 @@ export async function serveDev(file: string, listener: DevListener): Promise<voi
         });
         stdout?.on('data', (chunk: Buffer) => lines.push(chunk));
         stdout?.on('end', () => lines.end());
-        // The only message: the server reads stdin.
-        child.once('message', () => {
+        const begin = (): void => {
+          child.off('message', receive);
+          child.off('disconnect', begin);
           if (!isCurrent()) return;
           onServing();
           relay.start((text) => void stdin?.write(`${text}\n`));
-        });
+        };
+        // The file may send messages of its own.
+        const receive = (message: unknown): void => {
+          if (message === 'reading') begin();
+        };
+        child.on('message', receive);
+        // The file has closed the channel, so it is not known when the server reads; or the process ends, which its exit reports.
+        child.once('disconnect', begin);
       },
       restart: (message) => relay.restart(message),
       fail: (message) => relay.fail(message),

@@ -34,7 +34,8 @@ if (started !== undefined) {
 function reportReading(event: string | symbol): void {
   if (event !== 'data' && event !== 'readable') return;
   process.stdin.off('newListener', reportReading);
-  setImmediate(() => process.send?.('reading'));
+  // Without the callback, an error would end a server that has closed the channel, which is reported by itself.
+  setImmediate(() => process.send?.('reading', () => {}));
 }
 
 function exportedServer(requirement: string): Server {
