@@ -124,7 +124,14 @@ async function actAsModel(messages: Messages, systemPrompt: string | undefined, 
 }
 
 /** An --answer with which the form cannot be filled in. */
-export class WrongAnswer extends InputDeclined {}
+export class WrongAnswer extends InputDeclined {
+  /** `message` is printed, and may contain names and choices from the server. */
+  constructor(message: string) {
+    super(lineForTerminal(message, maxMessageChars));
+  }
+}
+
+const maxMessageChars = 1_000;
 
 function wrongAnswer(name: string, text: string, problem: string, field: FormSchema): string {
   const shown = lineForTerminal(name);
