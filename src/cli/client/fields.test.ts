@@ -33,6 +33,8 @@ test.each([
 test.each([
   [{ type: 'boolean' }],
   [{ type: 'integer', minimum: 3 }],
+  [{ type: 'integer', minimum: 2.5 }],
+  [{ type: 'integer', maximum: -2.5 }],
   [{ type: 'number', maximum: -3 }],
   [{ enum: ['a', 'b'] }],
   [{ type: 'array', items: { enum: ['a', 'b', 'c'] }, minItems: 3 }],

@@ -114,7 +114,8 @@ export function exampleAnswer(field: FormSchema): string | undefined {
     return picked?.map(({ value }) => String(value)).join(',');
   }
   if (field.type === 'boolean') return 'yes';
-  if (field.type === 'number' || field.type === 'integer') return String(field.minimum ?? field.maximum ?? 1);
+  if (field.type === 'number') return String(field.minimum ?? field.maximum ?? 1);
+  if (field.type === 'integer') return String(Math.ceil(field.minimum ?? Math.floor(field.maximum ?? 1)));
   return field.format === undefined ? undefined : examples[field.format];
 }
 
