@@ -412,6 +412,22 @@ test('an unreachable server ends the wait a minute after the task may be gone', 
   expect((await error).code).toBe('connect-failed');
 });
 
+test('a server that does not accept the credentials any more ends the wait, whatever its Retry-After', async () => {
+  const rejected = new ClientError('unauthorized', 'no', { serverError: { status: 403, retryAfterMs: 1_000 } });
+  let isAccepted = true;
+  const server = taskServer([task('working')]);
+  const client = await connect(() => {
+    const transport = server.target();
+    return { ...transport, open: (listener) => (isAccepted ? transport.open(listener) : Promise.reject(rejected)) };
+  });
+  const error = failure(client.callTool('slow'));
+  await pass(500);
+  isAccepted = false;
+  server.break();
+  await pass(30_000);
+  expect(await Promise.race([error, Promise.resolve('still waiting')])).toMatchObject({ code: 'unauthorized' });
+});
+
 test('without a way to reconnect, a lost connection ends the wait', async () => {
   const server = taskServer([task('working')]);
   const client = await clientOf(server, { reconnect: false });

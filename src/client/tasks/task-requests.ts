@@ -106,7 +106,7 @@ export class TaskRequests {
         return await work();
       } catch (error) {
         if (signal.aborted || !this.#mayPass(error) || performance.now() >= until()) throw error;
-        await pause(Math.max(pauseMs(attempt, whileUnreachable, error), retryAfterMs(error)), signal);
+        await pause(pauseMs(attempt, whileUnreachable, error), signal);
       }
     }
   }
@@ -114,7 +114,7 @@ export class TaskRequests {
   #mayPass(error: unknown): boolean {
     const { caller } = this.#context;
     if (!(error instanceof ClientError) || caller.closed) return false;
-    if (retryAfterMs(error) > 0) return true;
+    if (asksForPatience(error)) return true;
     const isPassing = transience(error) !== undefined || passingCodes.includes(error.code);
     return isPassing && (caller.reopens || caller.connection?.over === undefined);
   }
@@ -148,8 +148,7 @@ function isUnknownTask(error: unknown): error is ClientError {
   return error instanceof ClientError && error.code === 'server-error' && error.serverError?.code === -32602;
 }
 
-/** When a server that is temporarily unable to answer wants to be asked again; 0 where it does not say. */
-function retryAfterMs(error: unknown): number {
-  const ms = error instanceof ClientError ? (error.serverError?.retryAfterMs ?? 0) : 0;
-  return Math.min(ms, whileUnreachable.maxDelayMs);
+/** Whether a server is temporarily unable to answer, and says when to ask again. */
+function asksForPatience({ code, serverError }: ClientError): boolean {
+  return (code === 'server-error' || code === 'http-error') && (serverError?.retryAfterMs ?? 0) > 0;
 }
