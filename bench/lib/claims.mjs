@@ -43,8 +43,7 @@ const perEra = (era) => {
       suite: 'stdio',
       text: `${on}: a call, times the speed of the new official SDK`,
       at: 'least',
-      // 14 to 27, depending on the machine.
-      goal: 12,
+      goal: 20,
       ...against('times', 'cpuUs', 'sdk-new', era),
     },
     {

@@ -26,8 +26,8 @@ test('on Windows a program is found by its extensions, and never a script for ot
 });
 
 test('elsewhere a program has the name that was given', () => {
-  expect(programPlaces('npx', { PATH: '/usr/bin:/bin' }, '/work', 'linux')).toEqual(['/usr/bin/npx', '/bin/npx']);
-  expect(programPlaces('bin/serve', { PATH: '/bin' }, '/work', 'linux')).toEqual(['/work/bin/serve']);
+  expect(programPlaces('npx', { PATH: '/usr/bin:/bin' }, '/srv', 'linux')).toEqual(['/usr/bin/npx', '/bin/npx']);
+  expect(programPlaces('bin/serve', { PATH: '/bin' }, '/srv', 'linux')).toEqual(['/srv/bin/serve']);
 });
 
 test('on Windows a variable that is given replaces one whose name differs in case', () => {
