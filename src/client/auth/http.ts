@@ -2,6 +2,7 @@
 // fetched without credentials and may follow a few redirects; a request with credentials never does.
 
 import { parseJson } from '../../common/parse-json.ts';
+import { readCapped } from '../../common/read-capped.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { JsonObject } from '../../protocol/model.ts';
 import { ProxyError } from '../../transports/proxy/environment.ts';
@@ -95,18 +96,6 @@ export function createAuthHttp(server: string | URL, options: AuthHttpOptions = 
 function asObject(text: string): FetchedDocument {
   const value = parseJson(text);
   return isObject(value) ? { ok: true, value } : { ok: false };
-}
-
-async function readCapped(response: Response, maxBytes: number): Promise<Buffer<ArrayBuffer> | undefined> {
-  if (response.body === null) return Buffer.alloc(0);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body as ReadableStream<Uint8Array> & AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength;
-    if (size > maxBytes) return undefined; // Leaving the loop cancels the stream.
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function reasonOf(error: unknown, timeout: AbortSignal, timeoutMs: number): string {

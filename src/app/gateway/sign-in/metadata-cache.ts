@@ -2,6 +2,7 @@
 // would otherwise cause requests to the authorization server with each of them.
 
 import type { AuthorizerOptions } from '../../../client/index.ts';
+import { readCapped } from '../../../common/read-capped.ts';
 
 export type SignInFetch = NonNullable<AuthorizerOptions['fetch']>;
 
@@ -45,13 +46,8 @@ export function rememberingDocuments(fetch: SignInFetch): SignInFetch {
 
 /** With the whole body in memory, so that it can be read again. */
 async function complete(response: Response): Promise<Response> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength;
-    if (size > maxDocumentBytes) throw new Error(`the response exceeds ${maxDocumentBytes} bytes`);
-    chunks.push(chunk);
-  }
+  const body = await readCapped(response, maxDocumentBytes);
+  if (body === undefined) throw new Error(`the response exceeds ${maxDocumentBytes} bytes`);
   const { status, headers } = response;
-  return new Response(size === 0 ? null : Buffer.concat(chunks), { status, headers });
+  return new Response(body.length === 0 ? null : body, { status, headers });
 }
