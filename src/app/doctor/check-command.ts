@@ -1,8 +1,9 @@
 // Checks of a command without starting it: whether the program exists, and paths that depend on a shell, an
 // operating system or a folder.
 
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { basename, delimiter, isAbsolute, join, resolve } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { basename, isAbsolute, resolve } from 'node:path';
+import { isProgram, programPlaces } from '../../transports/find-program.ts';
 import type { Report } from './findings.ts';
 
 /** A command as a client would start it. */
@@ -69,7 +70,7 @@ function foreignForm({ command, args }: CommandEntry, platform: NodeJS.Platform)
 }
 
 function missingProgram(command: string, env: CommandEntry['env'], cwd: string): Report[] {
-  const found = findProgram(command, env['PATH'] ?? process.env['PATH'] ?? '', cwd);
+  const found = findProgram(command, env, cwd);
   if (found === 'ok') return [];
   if (found === 'not-executable') {
     return [
@@ -81,7 +82,7 @@ function missingProgram(command: string, env: CommandEntry['env'], cwd: string):
     ];
   }
   const [first = '', ...rest] = command.trim().split(/\s+/);
-  if (rest.length > 0 && findProgram(first, env['PATH'] ?? process.env['PATH'] ?? '', cwd) === 'ok') {
+  if (rest.length > 0 && findProgram(first, env, cwd) === 'ok') {
     return [
       {
         id: 'command-has-arguments',
@@ -104,27 +105,13 @@ const installHints: Readonly<Record<string, string>> = {
   python: 'Use python3, or write the full path.',
 };
 
-function findProgram(program: string, path: string, cwd: string): 'ok' | 'missing' | 'not-executable' {
-  const places =
-    /[/\\]/.test(program) || isAbsolute(program)
-      ? [resolve(cwd, program)]
-      : path.split(delimiter).map((folder) => join(resolve(cwd, folder === '' ? '.' : folder), program));
-  const extensions = process.platform === 'win32' ? ['', '.exe', '.cmd', '.bat'] : [''];
-  const files = places.flatMap((place) => extensions.map((each) => place + each)).filter(isFile);
-  if (files.length === 0) return 'missing';
-  return files.some(isExecutable) ? 'ok' : 'not-executable';
-}
+type Found = 'ok' | 'missing' | 'not-executable';
 
-/** A path with a null character, which `statSync` rejects, is none. */
-const isFile = (path: string): boolean => existsSync(path) && statSync(path).isFile();
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+function findProgram(program: string, env: CommandEntry['env'], cwd: string): Found {
+  // Variables of the entry come first: on Windows, names that differ only in case are one, and the first is taken.
+  const places = programPlaces(program, { ...env, ...process.env, ...env }, cwd);
+  if (places.some(isProgram)) return 'ok';
+  return places.some((place) => existsSync(place) && statSync(place).isFile()) ? 'not-executable' : 'missing';
 }
 
 /** The script of an interpreter, if it is one. */

@@ -1,10 +1,9 @@
 // A server that is started in the sandbox: it sees only the folders of its entry, and no network unless the entry says so.
 
-import { accessSync, constants } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
 import { ClientError, type Outgoing, type Transport, type TransportListener } from '../../client/index.ts';
 import type { UpstreamConfig, UpstreamSandbox } from '../../gateway/config/gateway-config.ts';
 import type { Sandbox, SandboxProcess } from '../../security/sandbox/index.ts';
+import { findProgram } from '../../transports/find-program.ts';
 import { LineReader } from '../../transports/line-reader.ts';
 import { LineWriter } from '../../transports/line-writer.ts';
 import { forTerminal } from '../untrusted-text.ts';
@@ -100,13 +99,14 @@ class SandboxTransport implements Transport {
     const { entry, inheritEnv } = this.#config;
     const { command = '', args = [], cwd } = entry;
     const env = { ...inherited(inheritEnv), ...entry.env };
-    const path = findProgram(command, env['PATH'] ?? process.env['PATH'] ?? '');
+    const found = findProgram(command, { PATH: process.env['PATH'], ...env }, cwd ?? process.cwd());
+    if ('why' in found) throw new Error(found.why);
     const { readOnly, writable, network } = this.#policy;
     // Loaded with the first server that has a sandbox.
     const { createSandbox, workerLimits } = await import('../../security/sandbox/index.ts');
     this.#sandbox = this.#record(
       await createSandbox({
-        programs: [{ name: 'server', path }],
+        programs: [{ name: 'server', path: found.path }],
         readOnly,
         writable,
         network,
@@ -137,23 +137,4 @@ function lastLines(stderr: string): string {
     .split('\n')
     .slice(-10);
   return lines[0] === '' ? '' : `. Last lines of its stderr:\n${lines.map((line) => `  ${line}`).join('\n')}`;
-}
-
-function findProgram(command: string, path: string): string {
-  if (isAbsolute(command)) return command;
-  const found = path
-    .split(delimiter)
-    .map((folder) => join(folder, command))
-    .find((file) => isAbsolute(file) && isExecutable(file));
-  if (found === undefined) throw new Error(`the program ${JSON.stringify(command)} is not in PATH`);
-  return found;
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false; // Not here; the next folder may have it.
-  }
 }

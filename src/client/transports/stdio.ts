@@ -1,11 +1,12 @@
 // A server we start ourselves: one message per line on its stdin and stdout.
 
+import { findProgram } from '../../transports/find-program.ts';
 import { LineReader } from '../../transports/line-reader.ts';
 import { LineWriter } from '../../transports/line-writer.ts';
 import { clientErrors } from '../errors.ts';
 import type { ConnectOptions } from '../options.ts';
 import { ChildServer } from './child-process.ts';
-import { childEnvironment, findProgram } from './environment.ts';
+import { childEnvironment } from './environment.ts';
 import type { Outgoing, Transport, TransportListener } from './transport.ts';
 
 const defaultGraceMs = 2_000;

@@ -126,7 +126,7 @@ test.skipIf(!hasSandbox)('a server in a sandbox sees only the folders of its ent
        process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...answer }) + '\\n');
      });`,
   );
-  const safe = (readOnly: readonly string[], command = process.execPath) => ({
+  const safe = (readOnly: readonly string[], command: string) => ({
     mcpServers: {
       safe: {
         ...{ command, args: [program], cwd: open, env: { OWN: 'entry' } },
@@ -134,8 +134,9 @@ test.skipIf(!hasSandbox)('a server in a sandbox sees only the folders of its ent
       },
     },
   });
-  // Node may be installed in a folder that is not one of the system.
-  const config = writeConfig(home, safe([open, dirname(process.execPath)]));
+  // A program beside the server. Node may be installed in a folder that is not one of the system.
+  writeFileSync(join(open, 'start'), `#!/bin/sh\nexec '${process.execPath}' "$@"\n`, { mode: 0o755 });
+  const config = writeConfig(home, safe([open, dirname(process.execPath)], './start'));
   const environment = { INHERITED: 'gateway', OWN: 'gateway', OTHER: 'gateway' };
   const { url, line } = await startHttp(home, ['--config', config], environment);
   const client = await connect(url);
@@ -152,6 +153,8 @@ test.skipIf(!hasSandbox)('a server in a sandbox sees only the folders of its ent
   writeConfig(home, safe([open], hidden));
   const said = await line(/is not in a directory of the system, or in a read-only one/);
   expect(said).toContain('add the directory that it is in to');
+  writeConfig(home, safe([open], 'no-such-program'));
+  await line(/no-such-program was not found in PATH; install it or give the full path/);
   await client.close();
 });
 
