@@ -1,11 +1,11 @@
 // Whether other users could change a file or folder that decides what runs.
 
 import { constants, type Stats, statSync } from 'node:fs';
+import { hasModes } from '../../common/file-modes.ts';
 
 /** Why a path is not safe, and how to fix it; undefined if it is safe. */
 export function ownershipProblem(path: string): string | undefined {
-  // Windows uses access lists instead of modes; other users cannot access the user's profile there.
-  if (process.platform === 'win32') return undefined;
+  if (!hasModes) return undefined;
   const stats = statSync(path);
   const { uid } = stats;
   const me = process.getuid?.() ?? uid;
@@ -31,5 +31,5 @@ export function othersCanWrite({ uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | '
 
 /** Whether other users can read a file. */
 export function readableByOthers(path: string): boolean {
-  return process.platform !== 'win32' && (statSync(path).mode & 0o044) !== 0;
+  return hasModes && (statSync(path).mode & 0o044) !== 0;
 }

@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { reasonText } from '../../common/errno-text.ts';
+import { hasModes } from '../../common/file-modes.ts';
 import type { Logger } from '../../common/logger.ts';
 import type { AuditLog } from '../../security/audit/index.ts';
 import { auditLocation } from '../config/folders.ts';
@@ -39,7 +40,7 @@ export function auditHealth({ status: { failure, failureMode } }: AuditLog): Hea
 /** Users who can write to a folder can replace its files, and a log that can be replaced proves nothing. */
 function assertPrivateFolder(directory: string): void {
   const found = lookAt(directory);
-  if (found === undefined || process.platform === 'win32' || (found.mode & 0o002) === 0) return;
+  if (found === undefined || !hasModes || (found.mode & 0o002) === 0) return;
   throw new UsageError(
     `The audit log cannot be stored in ${directory}: all users can write to this folder. Choose a private folder`,
   );

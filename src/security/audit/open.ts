@@ -2,6 +2,7 @@
 // incomplete. Nothing is removed: the incomplete line stays, and the next line describes it.
 
 import { appendFileSync, mkdirSync, statSync } from 'node:fs';
+import { hasModes } from '../../common/file-modes.ts';
 import type { Logger } from '../../common/logger.ts';
 import type { JsonObject } from '../../protocol/model.ts';
 import { hashBytes, hashGroup, origin } from './chain.ts';
@@ -48,7 +49,7 @@ export async function openLog(options: OpenOptions, lines: LineEncoder): Promise
 /** A new folder is private to its owner. An existing one stays as it is: other users may have a reason to read it. */
 function prepareDirectory(directory: string, logger: Logger | undefined): void {
   const isOurs = mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined;
-  if (isOurs || process.platform === 'win32') return;
+  if (isOurs || !hasModes) return;
   const { mode } = statSync(directory);
   // Users who can write to a folder can replace its files, and a log that can be replaced proves nothing.
   if ((mode & 0o002) !== 0) {

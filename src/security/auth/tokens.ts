@@ -4,6 +4,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { reasonText } from '../../common/errno-text.ts';
+import { hasModes } from '../../common/file-modes.ts';
 import { assertKnownOptions } from '../../common/known-options.ts';
 import { parseJson } from '../../common/parse-json.ts';
 import { requireList, requireTexts } from '../rule-checks.ts';
@@ -130,7 +131,8 @@ function expiryOf({ id, expires }: TokenEntry): number {
 /** Reads `{"tokens": [...]}`. A file that other users can write to is rejected: they could add their own token. */
 export function readTokenFile(path: string): TokenEntry[] {
   const { mode } = statTokenFile(path);
-  if ((mode & 0o022) !== 0) throw new Error(`${path} can be written by other users; run: chmod go-w ${path}`);
+  if (hasModes && (mode & 0o022) !== 0)
+    throw new Error(`${path} can be written by other users; run: chmod go-w ${path}`);
   const content = parseJson(textOf(path)) as { readonly tokens?: unknown } | null | undefined;
   const tokens = content?.tokens;
   const isValid =

@@ -4,6 +4,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { errnoText } from '../../common/errno-text.ts';
+import { hasModes } from '../../common/file-modes.ts';
 import { parseYaml } from '../../common/parse-yaml.ts';
 import { isInside } from '../files/is-inside.ts';
 import { type CompiledPolicy, compilePolicy } from './compile.ts';
@@ -42,7 +43,8 @@ async function readSource(path: string): Promise<unknown> {
     const { mode, size } = found;
     // A pipe would be waited for without end.
     if (!found.isFile() && !found.isDirectory()) throw new PolicyError(`${path} is not a regular file`);
-    if ((mode & 0o022) !== 0) throw new PolicyError(`${path} can be written by other users; run: chmod go-w ${path}`);
+    if (hasModes && (mode & 0o022) !== 0)
+      throw new PolicyError(`${path} can be written by other users; run: chmod go-w ${path}`);
     if (size > maxBytes) throw new PolicyError(`${path} is larger than ${maxBytes} bytes`);
     const text = await readFile(path, 'utf8');
     return path.endsWith('.json') ? JSON.parse(text) : await parseYaml(text);

@@ -6,6 +6,7 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { homedir, userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { hasModes } from '../../../common/file-modes.ts';
 import type { Json, JsonObject } from '../../../protocol/model.ts';
 import { decodeSealKey } from '../../../protocol/seal-key.ts';
 import { withLockFile } from '../../../transports/lock-file.ts';
@@ -193,9 +194,6 @@ async function replaceFile(file: string, text: string): Promise<void> {
     await folder.close();
   }
 }
-
-// Windows has access lists instead of modes; the profile folder is private there already.
-const hasModes = process.platform !== 'win32';
 
 function ownUid(): number {
   return process.getuid?.() ?? -1;
