@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { defaultFileLimits } from './limits.ts';
 import { isPlainName, parseLocator, pathOf, toUri } from './locator.ts';
 
@@ -112,5 +112,26 @@ test.each(['a b', 'ä', '100%', 'a+b=c;d,e:f@g&h$', "it's (1)!*", '#1?', '.hidde
 test('a megabyte of slashes or percent signs is rejected at once', () => {
   for (const filler of ['/', '%', '%2e', '../', '\\', 'file:///']) {
     expect(parse(`file:///${filler.repeat(1_000_000)}`)).toBeUndefined();
+  }
+});
+
+test('the letter of a drive is upper case on Windows, however a client writes it', async () => {
+  vi.stubGlobal('process', Object.create(process, { platform: { value: 'win32' } }));
+  vi.resetModules();
+  const onWindows = await import('./locator.ts');
+  vi.unstubAllGlobals();
+  const segments = ['C:', 'Users', 'me', 'a.txt'];
+  for (const text of [
+    'file:///c%3A/Users/me/a.txt',
+    'file:///C:/Users/me/a.txt',
+    'c:\\Users\\me\\a.txt',
+    'C:/Users/me/a.txt',
+  ]) {
+    expect(onWindows.parseLocator(text, defaultFileLimits)).toEqual({ segments, relative: false });
+  }
+  expect(onWindows.segmentsOf('c:\\Users\\me\\a.txt')).toEqual(segments);
+  expect(onWindows.parseLocator('c\\a.txt', defaultFileLimits)).toEqual({ segments: ['c', 'a.txt'], relative: true });
+  for (const text of ['file:///Users/me', '\\\\server\\share', 'C:\\a\\..\\b', 'C:\\a.txt:stream', 'C:\\CON']) {
+    expect(onWindows.parseLocator(text, defaultFileLimits)).toBeUndefined();
   }
 });

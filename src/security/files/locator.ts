@@ -49,8 +49,8 @@ function parseUri(text: string): Locator | undefined {
     if (name === undefined) return undefined;
     segments.push(name);
   }
-  if (windows && !/^[a-z]:$/i.test(segments[0] ?? '')) return undefined;
-  return { segments, relative: false };
+  if (windows && !isDrive(segments[0])) return undefined;
+  return { segments: withDrive(segments), relative: false };
 }
 
 /** Percent-decodes one segment; `undefined` for a stray `%` and for bytes that are not UTF-8. */
@@ -70,12 +70,20 @@ function parsePath(text: string): Locator | undefined {
   const segments = path.split('/').filter((name) => name !== '' && name !== '.');
   if (!windows) return { segments, relative: !path.startsWith('/') };
   if (path.startsWith('/')) return undefined; // UNC shares and drive-less roots
-  return { segments, relative: !/^[a-z]:$/i.test(segments[0] ?? '') };
+  return { segments: withDrive(segments), relative: !isDrive(segments[0]) };
+}
+
+const isDrive = (name = ''): boolean => /^[a-z]:$/i.test(name);
+
+/** The letter of a drive in upper case, as Windows reports real paths: VS Code writes `file:///c%3A/…`. */
+function withDrive(segments: string[]): string[] {
+  const [drive, ...names] = segments;
+  return windows && isDrive(drive) ? [(drive as string).toUpperCase(), ...names] : segments;
 }
 
 /** The names of an absolute path that the platform itself produced (a real path, a link target). */
 export function segmentsOf(path: string): string[] {
-  return (windows ? path.replaceAll('\\', '/') : path).split('/').filter((name) => name !== '');
+  return withDrive((windows ? path.replaceAll('\\', '/') : path).split('/').filter((name) => name !== ''));
 }
 
 /** The absolute path of those names. */
