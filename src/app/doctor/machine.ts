@@ -166,7 +166,15 @@ async function checkSqlite(failed: ReadonlySet<FindingId>): Promise<CheckOutcome
   } catch (error) {
     return broken((error as Error).message, 'Notes and counters need SQLite. Node.js 22.13 or newer has it built in.');
   } finally {
+    removeIfPossible(folder);
+  }
+}
+
+function removeIfPossible(folder: string): void {
+  try {
     rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // Windows removes no open file, and the SQLite for Node.js 20 keeps that of a closed database open.
   }
 }
 
