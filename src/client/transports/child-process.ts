@@ -3,9 +3,10 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { startCommand } from '../../transports/start-command.ts';
 import { clientErrors } from '../errors.ts';
+import { endTree } from './end-tree.ts';
 import { canGuard, guard, guardedCommand, unguard } from './orphan-guard.ts';
-import { startCommand } from './start-command.ts';
 
 /** What to start, and how it is treated. */
 export interface ChildOptions {
@@ -156,11 +157,20 @@ export class ChildServer {
   #signal(signal: NodeJS.Signals | 0): boolean {
     if (this.#gone) return false;
     try {
-      if (process.platform === 'win32') return signal !== 0 && this.#child.kill(signal);
+      if (process.platform === 'win32') return this.#signalOnWindows(signal);
       return process.kill(-this.#group, signal);
     } catch {
       return false; // The group is empty.
     }
+  }
+
+  /** There is no group there, and what an ended process has started cannot be found any more. */
+  #signalOnWindows(signal: NodeJS.Signals | 0): boolean {
+    const { exitCode, signalCode } = this.#child;
+    if (signal === 0 || exitCode !== null || signalCode !== null) return false;
+    if (signal === 'SIGKILL') return this.#child.kill(signal);
+    endTree(this.#group, () => this.#child.kill());
+    return true;
   }
 
   #appendStderr(text: string): void {

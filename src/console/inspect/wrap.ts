@@ -4,6 +4,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import { canGuard, guard, guardedCommand, unguard } from '../../client/transports/orphan-guard.ts';
+import { findProgram } from '../../transports/find-program.ts';
+import { startCommand } from '../../transports/start-command.ts';
 import type { Feed } from '../feed/feed.ts';
 import { Recorder } from './recorder.ts';
 
@@ -46,7 +48,15 @@ export function endLike({ code, signal }: CommandEnd): void {
 
 /** The orphan guard ends the command even if we are killed. It needs a process group of its own for that. */
 function start(program: string, args: readonly string[]): ChildProcess {
-  if (!canGuard) return spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  if (!canGuard) {
+    // Windows itself finds no batch files, such as npx.cmd. What is not found is reported by `spawn`.
+    const found = findProgram(program, process.env, process.cwd());
+    const command = startCommand('path' in found ? found.path : program, args);
+    return spawn(command.file, command.args, {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      windowsVerbatimArguments: command.verbatim,
+    });
+  }
   const { file, args: guarded } = guardedCommand(program, args);
   return spawn(file, guarded, { stdio: ['pipe', 'pipe', 'inherit', guard()], detached: true });
 }
