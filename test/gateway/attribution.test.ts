@@ -1,7 +1,7 @@
 // What an upstream sends during calls reaches only the caller whose call caused it. If that is not certain, no caller gets it.
 
 import fc from 'fast-check';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createGateway } from '../../src/gateway/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
@@ -11,6 +11,8 @@ import { gatewayConfig, gatewayOf, upstream } from './fixture.ts';
 import { scriptedUpstream } from './scripted-upstream.ts';
 
 const closers = useClosers(afterEach);
+// All schedules take 20 seconds on an idle machine.
+if (isFullRun) vi.setConfig({ testTimeout: 300_000 });
 const canElicit = { elicitation: { form: {} } };
 const form = { type: 'object', properties: { name: { type: 'string' } } } as const;
 
