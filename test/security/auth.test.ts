@@ -505,6 +505,9 @@ describe('static tokens', () => {
     const path = join(directory, 'tokens.json');
     writeFileSync(path, JSON.stringify({ tokens: [{ id: 'ci', hash }] }), { mode: 0o600 });
     expect(readTokenFile(path)).toEqual([{ id: 'ci', hash }]);
+    // As PowerShell writes it.
+    writeFileSync(path, `\ufeff${JSON.stringify({ tokens: [{ id: 'ci', hash }] })}`);
+    expect(readTokenFile(path)).toEqual([{ id: 'ci', hash }]);
     chmodSync(path, 0o622);
     expect(() => readTokenFile(path)).toThrow('chmod go-w');
     const missing = join(directory, 'missing.json');

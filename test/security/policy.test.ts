@@ -422,6 +422,10 @@ describe('a policy file', () => {
     await expect(loadPolicy(deep)).rejects.toThrow(`${deep} cannot be parsed: its values are nested too deeply`);
   });
 
+  test.each(['marked.json', 'marked.yaml'])('that begins with a byte order mark is read: %s', async (name) => {
+    await expect(loadPolicy(write('\ufeff{ "version": 1, "rules": [] }', name))).resolves.toBeDefined();
+  });
+
   test('that others may write to is rejected', async () => {
     const path = write('version: 1', 'loose.yaml');
     chmodSync(path, 0o666);

@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { extname } from 'node:path';
+import { isUtf16 } from '../../common/decode-text.ts';
 import { reasonText } from '../../common/errno-text.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { JsonObject } from '../../protocol/model.ts';
@@ -39,12 +40,6 @@ export type ConfigContent =
       readonly line?: number;
       column?: number;
     };
-
-/** As PowerShell 5 and some editors of Windows write files, with and without a byte order mark. */
-function isUtf16(bytes: Uint8Array): boolean {
-  const [first, second] = bytes;
-  return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff) || first === 0 || second === 0;
-}
 
 /** Reads and parses a file: TOML by its name, otherwise JSON with comments. */
 export async function readConfig(file: string): Promise<ConfigContent> {

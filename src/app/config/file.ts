@@ -3,6 +3,8 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { decodeText } from '../../common/decode-text.ts';
+import { reasonText } from '../../common/errno-text.ts';
 import { compileSchema, formatIssues, type Issue } from '../../schema/index.ts';
 import { dataOf, JsoncError, type JsonNode, parseJsonc, positionOf } from '../text/jsonc.ts';
 import { UsageError } from '../usage-error.ts';
@@ -65,7 +67,11 @@ function readText(file: string): string {
   const { size } = stat(file);
   if (size > maxFileBytes)
     throw new UsageError(`${file}: the file is larger than 1 MiB, the limit for a configuration`);
-  return readFileSync(file, 'utf8');
+  try {
+    return decodeText(readFileSync(file));
+  } catch (error) {
+    throw new UsageError(`${file}: ${reasonText(error, 'file')}`);
+  }
 }
 
 function stat(file: string) {

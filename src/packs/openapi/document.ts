@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { decodeText } from '../../common/decode-text.ts';
 import { reasonText } from '../../common/errno-text.ts';
 import { parseYaml } from '../../common/parse-yaml.ts';
 import { UserError } from '../../common/user-error.ts';
@@ -133,7 +134,11 @@ async function readText(file: string): Promise<string> {
     throw new OpenApiError(`the file cannot be read: ${reasonText(cause, 'file')}`, { cause });
   }
   if (bytes.length > maxDocumentBytes) throw new OpenApiError(`the file has more than ${maxDocumentBytes} bytes`);
-  return bytes.toString('utf8');
+  try {
+    return decodeText(bytes);
+  } catch (cause) {
+    throw new OpenApiError(`the file cannot be read: ${(cause as Error).message}`, { cause });
+  }
 }
 
 async function parse(given: string): Promise<unknown> {

@@ -3,6 +3,7 @@
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
+import { decodeText } from '../../common/decode-text.ts';
 import { reasonText } from '../../common/errno-text.ts';
 import { hasModes } from '../../common/file-modes.ts';
 import { assertKnownOptions } from '../../common/known-options.ts';
@@ -158,7 +159,7 @@ function statTokenFile(path: string): { readonly mode: number } {
 
 function textOf(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return decodeText(readFileSync(path));
   } catch (error) {
     throw new Error(`${path} cannot be read: ${reasonText(error, 'file')}`, { cause: error });
   }

@@ -3,6 +3,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
+import { decodeText } from '../../common/decode-text.ts';
 import { errnoText } from '../../common/errno-text.ts';
 import { hasModes } from '../../common/file-modes.ts';
 import { parseYaml } from '../../common/parse-yaml.ts';
@@ -46,7 +47,7 @@ async function readSource(path: string): Promise<unknown> {
     if (hasModes && (mode & 0o022) !== 0)
       throw new PolicyError(`${path} can be written by other users; run: chmod go-w ${path}`);
     if (size > maxBytes) throw new PolicyError(`${path} is larger than ${maxBytes} bytes`);
-    const text = await readFile(path, 'utf8');
+    const text = decodeText(await readFile(path));
     return path.endsWith('.json') ? JSON.parse(text) : await parseYaml(text);
   } catch (error) {
     if (error instanceof PolicyError) throw error;

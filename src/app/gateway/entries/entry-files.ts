@@ -1,6 +1,7 @@
 // Files that the entry of a server names: `envFile` of VS Code and Cursor with variables, and `{file:…}` of opencode with one value.
 
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { decodeText } from '../../../common/decode-text.ts';
 import { reasonText } from '../../../common/errno-text.ts';
 import type { ConfigNote } from '../../../gateway/config/decode-upstream.ts';
 import { headerKeys, variableKeys } from '../../../gateway/config/entry-values.ts';
@@ -117,7 +118,7 @@ function readOwn(file: string): OwnFile {
   // A pipe or a device would be read endlessly.
   if (!stats.isFile()) throw new Error('it is not a file');
   if (stats.size > maxBytes) throw new Error(`it is larger than ${maxBytes / 1024} KiB`);
-  return { ok: true, text: readFileSync(file, 'utf8') };
+  return { ok: true, text: decodeText(readFileSync(file)) };
 }
 
 /** What only VS Code can find: its settings, and the results of its commands. */

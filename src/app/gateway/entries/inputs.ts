@@ -2,6 +2,7 @@
 // come from the environment, from a file, from what the user has stored, or from the user at the terminal.
 
 import { readFileSync } from 'node:fs';
+import { decodeText } from '../../../common/decode-text.ts';
 import { reasonText } from '../../../common/errno-text.ts';
 import { isObject } from '../../../protocol/json-rpc.ts';
 import type { StoredValues } from './stored-values.ts';
@@ -101,7 +102,7 @@ export class Inputs {
     const file = env[`${name}_FILE`];
     if (env[name] !== undefined || file === undefined) return env[name];
     try {
-      return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+      return decodeText(readFileSync(file)).replace(/\r?\n$/, '');
     } catch (error) {
       throw new Error(`${name}_FILE: ${file} cannot be read: ${reasonText(error, 'file')}`);
     }
