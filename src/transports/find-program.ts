@@ -4,12 +4,12 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { posix, win32 } from 'node:path';
 import { meantUrl } from '../common/meant-url.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type Variables = Readonly<Record<string, string | undefined>>;
 
 /** The full path of a program, or why there is none. */
 export function findProgram(
   program: string,
-  env: Environment,
+  env: Variables,
   cwd: string,
 ): { readonly path: string } | { readonly why: string } {
   if (!isFolder(cwd)) return { why: `its working folder ${cwd} does not exist, or you may not use it` };
@@ -36,7 +36,7 @@ const windowsExtensions = ['.com', '.exe', '.bat', '.cmd'];
 /** The files that a program may be, in the order of preference. */
 export function programPlaces(
   program: string,
-  env: Environment,
+  env: Variables,
   cwd: string,
   platform = process.platform,
 ): readonly string[] {

@@ -105,9 +105,9 @@ const installHints: Readonly<Record<string, string>> = {
   python: 'Use python3, or write the full path.',
 };
 
-type Found = 'ok' | 'missing' | 'not-executable';
+type ProgramLookup = 'ok' | 'missing' | 'not-executable';
 
-function findProgram(program: string, env: CommandEntry['env'], cwd: string): Found {
+function findProgram(program: string, env: CommandEntry['env'], cwd: string): ProgramLookup {
   // Variables of the entry come first: on Windows, names that differ only in case are one, and the first is taken.
   const places = programPlaces(program, { ...env, ...process.env, ...env }, cwd);
   if (places.some(isProgram)) return 'ok';
