@@ -2,7 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
+import { guardScript } from '../../src/client/transports/orphan-guard.ts';
 import { isFullRun } from '../support/full.ts';
+import { ensureProgram } from '../support/programs.ts';
 import { marked, newMark, until } from './faulty/processes.ts';
 
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -55,4 +57,16 @@ test('at whatever instant of connecting the client is killed', async () => {
     await gone;
   }
   await until(() => marks.every((mark) => marked(mark).length === 0));
+});
+
+test.skipIf(!ensureProgram('busybox'))('the shell of Alpine ends them, too', async () => {
+  const mark = newMark();
+  const server = spawn(process.execPath, [path('faulty/stdio-server.mjs'), 'ignores-every-signal', mark], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+    detached: true,
+  });
+  await until(() => marked(mark).length === 1);
+  const guardian = spawn('busybox', ['sh', '-c', guardScript], { stdio: ['pipe', 'ignore', 'inherit'] });
+  guardian.stdin.end(`+ ${server.pid}\n`);
+  await until(() => marked(mark).length === 0);
 });

@@ -17,6 +17,7 @@ const staleLockMs = 300_000;
 
 /** Debian's package for each program. */
 const packages = {
+  busybox: 'busybox',
   bwrap: 'bubblewrap',
   'chromium-headless-shell': 'chromium-headless-shell',
   curl: 'curl',

@@ -10,8 +10,9 @@ const shell = '/bin/sh';
 /**
  * Reads `+ <group>` and `- <group>`. At the end of input it gives groups that are left a second to notice the end
  * of theirs, then sends SIGTERM, and a second later SIGKILL. It only ever sees numbers, and ignores what would end it with us.
+ * `kill` has the one form that all shells accept: BusyBox, which is the shell of Alpine, knows no `--`.
  */
-const script = `trap '' HUP INT TERM
+export const guardScript = `trap '' HUP INT TERM
 groups=
 while read -r sign group; do
   if [ "$sign" = + ]; then groups="$groups $group"; else
@@ -22,16 +23,16 @@ while read -r sign group; do
 done
 alive() {
   left=
-  for each in $groups; do kill -s 0 -- "-$each" 2>/dev/null && left="$left $each"; done
+  for each in $groups; do kill -0 "-$each" 2>/dev/null && left="$left $each"; done
   groups=$left
   [ -n "$groups" ]
 }
 alive && sleep 1
 alive || exit 0
-for each in $groups; do kill -s TERM -- "-$each" 2>/dev/null; done
+for each in $groups; do kill -TERM "-$each" 2>/dev/null; done
 sleep 1
 alive || exit 0
-for each in $groups; do kill -s KILL -- "-$each" 2>/dev/null; done`;
+for each in $groups; do kill -KILL "-$each" 2>/dev/null; done`;
 
 /**
  * Reports itself to the guardian before it becomes the program, so that there is no instant in which we could die and
@@ -49,7 +50,7 @@ let guarded = 0;
 export function guard(): Writable {
   guarded++;
   if (orphanGuard === undefined) {
-    const started = spawn(shell, ['-c', script], {
+    const started = spawn(shell, ['-c', guardScript], {
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,
       env: {},
