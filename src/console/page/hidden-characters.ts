@@ -22,9 +22,9 @@ const ranges = [
 const hidden = new RegExp(`[${ranges}]`, 'u');
 const run = new RegExp(`[${ranges}]+`, 'gu');
 
-/** Scripts and emoji in which joiners are part of correct spelling. */
+/** A character of emoji and scripts in which joiners are part of correct spelling. */
 const joining =
-  /[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Kannada}\p{Script=Telugu}\p{Script=Tamil}\p{Script=Gujarati}]$|\ufe0f$/u;
+  /^(?:[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Kannada}\p{Script=Telugu}\p{Script=Tamil}\p{Script=Gujarati}]|\ufe0f)$/u;
 
 /** The text in parts; one part if nothing is hidden in it. */
 export function visibleParts(text: string): TextPart[] {
@@ -38,7 +38,7 @@ export function visibleParts(text: string): TextPart[] {
     at = match.index + found.length;
     const isJoiner = found === '\u200c' || found === '\u200d';
     if (found === '\r' && text[at] === '\n') continue;
-    if (isJoiner && joining.test(shown.slice(-4))) {
+    if (isJoiner && joining.test([...shown.slice(-2)].at(-1) ?? '')) {
       shown += found;
       continue;
     }

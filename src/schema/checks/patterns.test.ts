@@ -216,3 +216,13 @@ test.each([
 ])('%s is rejected with a reason', (source, reason) => {
   expect(() => compilePattern(source)).toThrow(reason);
 });
+
+test.each([
+  ['[^a]$', 'b😀'],
+  ['[^a]{2}$', '😀😀'],
+  ['(?:x|y)[^a]$', 'x😀'],
+  ['😀$|b$', '😀'],
+])('%s matches a character of two code units at the end of %s', (source, text) => {
+  expect(compilePattern(source).test(text)).toBe(true);
+  expect(compilePattern(source).test('a')).toBe(false);
+});
