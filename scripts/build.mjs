@@ -106,7 +106,9 @@ const groups = [
     name: 'library-base',
     entries: [
       'src/common/version.ts',
+      'src/common/decode-text.ts',
       'src/common/errno-text.ts',
+      'src/common/file-modes.ts',
       'src/common/hygiene.ts',
       'src/protocol/oauth-params.ts',
       'src/security/files/own-files.ts',
