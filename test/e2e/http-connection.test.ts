@@ -147,9 +147,11 @@ describe('an upgrade to another protocol', () => {
 
   test('is ignored, with and without a body, and the connection continues', async () => {
     const get = `GET /health HTTP/1.1\r\n${headerLines(offer)}\r\n`;
-    const { text } = raw(get, call('echo', { text: 'h2c' }, offer), get, call('echo', { text: 'plain' }));
-    await expect.poll(() => statuses(text())).toEqual(['200', '200', '200', '200']);
+    const { socket, text } = raw(get, get, call('echo', { text: 'h2c' }, offer));
+    await expect.poll(() => statuses(text())).toEqual(['200', '200', '200']);
     expect(text()).toContain('"h2c"');
+    socket.write(get + call('echo', { text: 'plain' }));
+    await expect.poll(() => statuses(text())).toEqual(['200', '200', '200', '200', '200']);
     expect(text()).toContain('"plain"');
     expect(text()).not.toMatch(/^(Upgrade|Connection: close)/im);
   });

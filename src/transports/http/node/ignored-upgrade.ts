@@ -7,6 +7,15 @@ import type { Duplex } from 'node:stream';
 const upgradeHeaders = new Set(['upgrade', 'http2-settings']);
 const reparsed = Symbol('parsed again');
 
+/**
+ * Whether the server should treat a request as an upgrade. If Node.js asks for it, it may have parsed a body before, which could
+ * not be parsed again; without an upgrade it serves such a request like any other. What a client sends in the same packet after
+ * it is lost, but clients wait for the response to a POST before they send another request (RFC 9112 §9.3.2).
+ */
+export function emitsUpgrade({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
+}
+
 /** True for a connection whose request is parsed again: the server has counted it already. */
 export function isReparsed(socket: Duplex & { readonly [reparsed]?: boolean }): boolean {
   return socket[reparsed] === true;

@@ -1,9 +1,10 @@
 // The server of node:http, or of node:https if there is a certificate. node:https is loaded only then.
 
-import type { Server, ServerOptions } from 'node:http';
+import type { IncomingMessage, Server, ServerOptions } from 'node:http';
 import { nodeHttp } from '../../../common/builtins.ts';
 import type { HttpLimits } from '../limits.ts';
 import type { TlsOptions } from '../options.ts';
+import { emitsUpgrade } from './ignored-upgrade.ts';
 
 /** A server that does not listen yet. */
 export interface NodeServer {
@@ -12,8 +13,13 @@ export interface NodeServer {
   setTls(tls: TlsOptions): void;
 }
 
+interface OptionsOfLaterNode extends ServerOptions {
+  /** From Node.js 22.21 and 24.9 on: which requests with an upgrade header are emitted as `upgrade`. */
+  readonly shouldUpgradeCallback: (this: Server, request: IncomingMessage) => boolean;
+}
+
 export async function createNodeServer(limits: HttpLimits, tls: TlsOptions | undefined): Promise<NodeServer> {
-  const options: ServerOptions = {
+  const options: OptionsOfLaterNode = {
     maxHeaderSize: limits.maxHeaderBytes,
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
@@ -21,6 +27,9 @@ export async function createNodeServer(limits: HttpLimits, tls: TlsOptions | und
     connectionsCheckingInterval: Math.min(5_000, limits.headersTimeoutMs),
     // A header that was sent twice is joined, so that it equals no allowed value: two Hosts are not a valid Host.
     joinDuplicateHeaders: true,
+    shouldUpgradeCallback(request) {
+      return this.listenerCount('upgrade') > 0 && emitsUpgrade(request);
+    },
   };
   if (tls === undefined) {
     const setTls = (): never => {
