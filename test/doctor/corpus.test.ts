@@ -33,6 +33,18 @@ const silent: readonly Case[] = [
   { title: 'a language server', id: 'lsp-framing', target: server('lsp') },
   { title: 'a command that starts an HTTP server', id: 'http-not-stdio', target: server('http'), says: ':3000/mcp' },
   {
+    title: 'a silent server that names a documentation page and its address',
+    id: 'http-not-stdio',
+    target: server('http-docs'),
+    says: ':3000/mcp',
+  },
+  {
+    title: 'a silent server that names a documentation page',
+    id: 'no-response',
+    target: server('docs'),
+    says: 'docs.example.com',
+  },
+  {
     title: 'a URL whose body never ends',
     id: 'no-response',
     target: ({ endlessBody }) => `${endlessBody}/mcp`,

@@ -4,7 +4,7 @@
 import { type Client, ClientError, type ConnectOptions, connect, type Target } from '../../client/index.ts';
 import { silentLogger } from '../../common/logger.ts';
 import type { Report } from './findings.ts';
-import { stderrCauseIn } from './stderr-causes.ts';
+import { listeningUrlIn, stderrCauseIn } from './stderr-causes.ts';
 
 export interface ServerCheckOptions {
   /** For connecting, and for each list. */
@@ -181,8 +181,8 @@ function explainSilence(stderr: string, unexpected: string): Report {
       remedy: 'In MCP, each message is one line of JSON. Is this a language server?',
     };
   }
-  const address = /https?:\/\/[^\s"'<>,]+/.exec(`${unexpected}\n${stderr}`)?.[0];
-  if (address !== undefined && /listen|running|started|serving|server|available/i.test(`${unexpected}\n${stderr}`)) {
+  const address = listeningUrlIn(`${unexpected}\n${stderr}`);
+  if (address !== undefined) {
     return {
       id: 'http-not-stdio',
       detail: `The command starts an HTTP server at ${address} and does not respond on stdio`,

@@ -1,5 +1,6 @@
 // Why a server ended, where its stderr shows it, and what to do about it.
 
+import { parseAddress } from '../../common/ip-address.ts';
 import type { FindingId } from './findings.ts';
 
 interface StderrCause {
@@ -59,3 +60,16 @@ const stderrCauses: readonly StderrCause[] = [
 /** The cause that a text on stderr shows; undefined if it shows none that is known. */
 export const stderrCauseIn = (stderr: string): StderrCause | undefined =>
   stderrCauses.find(({ pattern }) => pattern.test(stderr));
+
+/** The URL at which a log says that an HTTP server listens; undefined if it names none. */
+export function listeningUrlIn(log: string): string | undefined {
+  if (!/listen|running|started|serving|server|available/i.test(log)) return undefined;
+  return log.match(/https?:\/\/[^\s"'<>,]+/g)?.find(isListeningUrl);
+}
+
+/** Servers log the port that they listen on, or an address of this machine. A documentation page has neither. */
+function isListeningUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { hostname, port } = new URL(text);
+  return port !== '' || hostname === 'localhost' || parseAddress(hostname) !== undefined;
+}
