@@ -309,3 +309,35 @@ test.each(['connects', 'lists'])('closing a gateway while a server %s logs no fa
   await new Promise((resolve) => setImmediate(resolve));
   expect(warnings).toEqual([]);
 });
+
+test('the log has no failure of a server that is still starting', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const warnings: string[] = [];
+  const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
+  const { target } = scriptedUpstream();
+  // What the server gets when it has started.
+  const unsent: (() => void)[] = [];
+  let isStarting = true;
+  const slow = (): Transport => {
+    const transport = target();
+    return {
+      ...transport,
+      send: (message) => {
+        if (isStarting) unsent.push(() => transport.send(message));
+        else return transport.send(message);
+      },
+    };
+  };
+  const gateway = gatewayWith(upstream('one', { revision: '2025-11-25' }), { logger, target: () => slow });
+  const client = await sessionClient(gateway);
+  const failure = client.listTools().catch((error: Error) => error.message);
+  await vi.waitFor(() => expect(unsent).not.toEqual([]));
+  await vi.advanceTimersByTimeAsync(11_000);
+  expect(await failure).toContain('The server one cannot be used: it is still starting');
+  expect(gateway.status()[0]?.state).toBe('starting');
+  isStarting = false;
+  for (const send of unsent) send();
+  await vi.waitFor(() => expect(gateway.status()[0]?.state).toBe('ready'));
+  expect((await client.listTools({ cache: 'refresh' })).map(({ name }) => name)).toEqual(['one__work']);
+  expect(warnings).toEqual([]);
+});

@@ -17,6 +17,7 @@ import {
   isPermanent,
   reasonForCallers,
   signInOf,
+  UpstreamStarting,
   type UpstreamUnavailable,
 } from './start-error.ts';
 
@@ -296,8 +297,7 @@ export class UpstreamConnections {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        const waitMs = this.#backoffs.waitMs(key);
-        reject(this.startFailureOf(key) ?? this.#unavailable('it is still starting', waitMs));
+        reject(this.startFailureOf(key) ?? new UpstreamStarting(this.#config.slug, this.#backoffs.waitMs(key)));
       }, maxWaitMs);
     });
     try {

@@ -18,6 +18,13 @@ export class UpstreamUnavailable extends Error {
   }
 }
 
+/** An upstream takes longer to start than a call waits: nothing has failed so far. */
+export class UpstreamStarting extends UpstreamUnavailable {
+  constructor(slug: string, retryAfterMs: number) {
+    super(slug, `The server ${slug} cannot be used: it is still starting`, retryAfterMs);
+  }
+}
+
 /** What an authorizer of a gateway throws for a server that has nothing to read without a caller: each of them signs in. */
 export class CallersSignIn extends AuthError {
   constructor() {

@@ -4,7 +4,7 @@ import type { UpstreamConnection } from './connection.ts';
 import type { UpstreamStatus } from './contract.ts';
 import { InvalidMessages } from './invalid-messages.ts';
 import { Latencies } from './latencies.ts';
-import { messageOf, needsCaller } from './start-error.ts';
+import { messageOf, needsCaller, UpstreamStarting } from './start-error.ts';
 
 const stderrTail = 4_096;
 
@@ -50,11 +50,15 @@ export class UpstreamRecord {
     if (typeof stderr === 'string') this.#stderr = stderr;
   }
 
-  /** Records why it cannot be used. Returns false for the same reason as the last time, and if only a caller is missing. */
+  /**
+   * Records why it cannot be used. Returns false for the same reason as the last time, and if it has not failed: if it is still starting,
+   * or only a caller is missing.
+   */
   isNewFailure(error: unknown): boolean {
     if (needsCaller(error)) return false;
     const before = this.failure;
     this.failure = error;
+    if (error instanceof UpstreamStarting) return false;
     return before === undefined || messageOf(before) !== messageOf(error);
   }
 
