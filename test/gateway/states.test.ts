@@ -57,6 +57,16 @@ test('a server that is down is tried again without a call, and makes the gateway
   expect(gateway.isReady).toBe(true);
 });
 
+/** A server that ends when its tools are listed. */
+function endingProgram(): string {
+  const program = join(temporaryFolder(), 'ends.mjs');
+  writeFileSync(
+    program,
+    readFileSync(script, 'utf8').replace("'tools/list') send", "'tools/list') process.exit(4); else if (0) send"),
+  );
+  return program;
+}
+
 const degradedBy = (reason: RegExp) => ({ state: 'degraded', reason: expect.stringMatching(reason) });
 
 test('lists that a server could not return at first are read again, and announced', async () => {
@@ -75,11 +85,7 @@ test('lists that a server could not return at first are read again, and announce
 });
 
 test('a server that ends while its first lists are read is started again to read them', async () => {
-  const program = join(temporaryFolder(), 'ends.mjs');
-  writeFileSync(
-    program,
-    `${readFileSync(script, 'utf8').replace("'tools/list') send", "'tools/list') process.exit(4); else if (0) send")}`,
-  );
+  const program = endingProgram();
   const config = upstream('one', {
     entry: { command: process.execPath, args: [program] },
     restart: { ...oneTry, tries: 100 },
@@ -340,4 +346,19 @@ test('the log has no failure of a server that is still starting', async () => {
   await vi.waitFor(() => expect(gateway.status()[0]?.state).toBe('ready'));
   expect((await client.listTools({ cache: 'refresh' })).map(({ name }) => name)).toEqual(['one__work']);
   expect(warnings).toEqual([]);
+});
+
+test.each([
+  ['during a call', () => script, 3],
+  ['while its lists are read', endingProgram, 4],
+])('the end of a server %s is one line of the log', async (_when, program, code) => {
+  const warnings: object[] = [];
+  const logger = { ...silentLogger, warn: (_message: string, fields?: object) => void warnings.push(fields ?? {}) };
+  const entry = { command: process.execPath, args: [program()] };
+  const gateway = gatewayWith(upstream('one', { entry, revision: '2025-06-18' }), { logger });
+  const client = await sessionClient(gateway);
+  await client.callTool('one__crash').catch(() => {});
+  await expect.poll(() => gateway.status()[0]?.reason).toContain(`exited with code ${code}`);
+  await gateway.close();
+  expect(warnings).toEqual([{ server: 'one', error: expect.stringContaining(`exited with code ${code}`) }]);
 });

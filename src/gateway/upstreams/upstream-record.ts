@@ -11,7 +11,7 @@ const stderrTail = 4_096;
 type RecordedFields = Omit<UpstreamStatus, 'name' | 'slug' | 'state' | 'since' | 'reason' | 'withheldTools'>;
 
 export class UpstreamRecord {
-  /** Why it could not be connected, or its lists could not be read, the last time. */
+  /** Why it could not be connected, has ended, or its lists could not be read, the last time. */
   failure: unknown;
   readonly latencies = new Latencies();
   readonly invalid: InvalidMessages;
@@ -37,6 +37,8 @@ export class UpstreamRecord {
   ended({ key }: UpstreamConnection, error?: unknown): void {
     this.#ended.add(key);
     this.failed(error);
+    // The client has logged it: lists that could not be read for this reason are not another failure.
+    if (error !== undefined) this.failure = error;
   }
 
   /** No connection is needed. */

@@ -358,11 +358,6 @@ export class Upstream {
 
   #lost(connection: UpstreamConnection, error: Error | undefined): void {
     this.#record.ended(connection, error);
-    this.#settings.logger?.warn('an upstream has ended', {
-      server: this.slug,
-      error: error?.message,
-      inFlight: connection.inFlight,
-    });
     if (this.#connections.anyOpen === undefined) {
       this.#catalog.idle();
       if (this.#connections.isDown) this.#state.enterAndRetry('down', error?.message);
