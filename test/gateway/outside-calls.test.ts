@@ -1,6 +1,6 @@
 // Requests of an upstream while no call is in progress: they reach the session that is meant, or are rejected.
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createGateway, type Gateway, type UpstreamConfig } from '../../src/gateway/index.ts';
 import { serveHttp } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
@@ -10,6 +10,10 @@ import { gatewayConfig, upstream } from './fixture.ts';
 import { scriptedUpstream } from './scripted-upstream.ts';
 
 const closers = useClosers(afterEach);
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 const everything = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 const form = { message: 'Name?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } };
 
@@ -75,6 +79,18 @@ describe.each(['session', 'principal'] as const)('with isolation %s', (isolation
     const { params } = await ada.next(({ method }) => method === 'notifications/cancelled');
     expect(params.requestId).toBe(id);
   });
+});
+
+test('a session that does not list its roots does not hold up a server', async () => {
+  const { gateway, called } = start('session');
+  const ada = await session(gateway, 'ada');
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const answered = called().request('q1', 'roots/list');
+  const asked = await ada.next(({ method }) => method === 'roots/list');
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect((await answered).result.roots).toEqual([{ uri: 'file:///configured' }]);
+  const { params } = await ada.next(({ method }) => method === 'notifications/cancelled');
+  expect(params.requestId).toBe(asked.id);
 });
 
 test('a session that is gone is not asked', async () => {

@@ -1,11 +1,11 @@
 // Runs calls to their end: over a connection that may be opened again, with input requests, and retries where they
 // do no harm. One per client; it owns the current connection.
 
+import { withEitherSignal } from '../../common/abort-signals.ts';
 import { pause } from '../../common/wait.ts';
 import { errorRows } from '../../protocol/errors.ts';
 import type { Params } from '../../protocol/json-rpc.ts';
 import type { ClientCodec, DecodedResult } from '../../protocol/revisions/client-revisions.ts';
-import { withEitherSignal } from '../abort-signals.ts';
 import type { ClientConnection } from '../connection.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import type { InputResponder } from '../input-requests.ts';

@@ -1,6 +1,7 @@
 // The input requests of an upstream: each goes to the caller whose call caused it, and is rejected if that caller is not certain.
 
 import { type InputContext, InputFailure, type InputHandlers } from '../../client/index.ts';
+import { withEitherSignal } from '../../common/abort-signals.ts';
 import type { ElicitResult, Root, SamplingResult } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import { decodeInputRequest, formRequest, rootsRequest, samplingRequest, urlRequest } from '../relays/input-request.ts';
@@ -17,6 +18,9 @@ export interface CallFinder {
   expectCompletion(id: string, completed: () => void): void;
   ambiguous(): void;
 }
+
+/** How long a server waits for the roots of a client, which no user has to enter. Then it gets those of its configuration. */
+const maxRootsWaitMs = 10_000;
 
 const unavailable = (what: string): InputFailure => new InputFailure('unavailable', what);
 
@@ -76,12 +80,17 @@ export function inputHandlers({ asks: allowed, roots }: UpstreamConfig, asks: As
         if (caller === undefined || caller === 'ambiguous') return given;
         const canBeAsked = 'client' in caller ? caller.client.can('roots') : caller.asks.roots;
         if (!canBeAsked) return given;
+        const late = new AbortController();
+        const timer = setTimeout(() => late.abort(), maxRootsWaitMs);
         try {
-          return (await caller.ask(rootsRequest(), context.signal)) as readonly Root[];
+          const asked = withEitherSignal(context.signal, late.signal, (signal) => caller.ask(rootsRequest(), signal));
+          return (await asked) as readonly Root[];
         } catch (error) {
           // Servers ask when they start, and the call that they were started for may end before its client has answered.
           if (error instanceof InputFailure) return given;
           throw error;
+        } finally {
+          clearTimeout(timer);
         }
       },
     }),

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { pause, unlessAborted } from '../common/wait.ts';
 import { withEitherSignal } from './abort-signals.ts';
+import { pause, unlessAborted } from './wait.ts';
 
 const never = (signal: AbortSignal): Promise<void> => pause(60_000, signal);
 

@@ -1,6 +1,6 @@
 // A signal that is aborted with the first of two.
 
-import type { CancelSignal } from '../common/cancellation.ts';
+import type { CancelSignal } from './cancellation.ts';
 
 /**
  * Runs a task with a signal that is aborted with the first of two. Not `AbortSignal.any`: on Node 20 the signal that
