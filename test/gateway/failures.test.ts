@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { Client } from '../../src/client/index.ts';
+import { silentLogger } from '../../src/common/logger.ts';
 import { createGateway, type Gateway, type UpstreamConfig } from '../../src/gateway/index.ts';
 import { useClosers } from '../support/closers.ts';
 import { isRunning } from '../support/is-running.ts';
@@ -281,7 +282,10 @@ test.each(['session', 'call'] as const)(
 
 test('a server whose call ends before the client has answered for its roots gets those of its configuration', async () => {
   const roots = [{ uri: 'file:///configured' }];
-  const gateway = gatewayWith(started('one', { roots }));
+  const warnings: string[] = [];
+  const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
+  const gateway = createGateway(gatewayConfig([started('one', { roots })]), { logger });
+  closers.push(() => gateway.close());
   const ended = new AbortController();
   const client = await clientOf(closers, gateway.server, {
     revision: '2025-11-25',
@@ -294,6 +298,8 @@ test('a server whose call ends before the client has answered for its roots gets
   });
   expect(await text(client, 'one__ask_roots')).toBe('asked');
   await expect.poll(() => text(client, 'one__given_roots')).toBe(JSON.stringify({ roots }));
+  // It is the server that does not wait, not a handler of the gateway.
+  expect(warnings).toEqual([]);
   ended.abort();
 });
 

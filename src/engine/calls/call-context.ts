@@ -243,7 +243,10 @@ export class CallContext implements Context {
   }
 
   #send(options: InputRequestOptions | undefined, request: InputRequest): Promise<unknown> {
-    return this.#awaited(this.#sendAll([[options?.key, request]], options?.signal).then((responses) => responses[0]));
+    return this.#awaited(
+      this.#sendAll([[options?.key, request]], options?.signal).then((responses) => responses[0]),
+      options?.signal,
+    );
   }
 
   async #sendAll(requests: readonly KeyedInputRequest[], signal?: AbortSignal): Promise<unknown[]> {
@@ -260,9 +263,9 @@ export class CallContext implements Context {
    * Without `await`, a handler returns before its input request has a response. The request then rejects and nothing handles
    * that, which would end the process: a mistake in one tool must not do that, but its author must learn of it.
    */
-  #awaited<T>(sent: Promise<T>): Promise<T> {
+  #awaited<T>(sent: Promise<T>, signal?: AbortSignal): Promise<T> {
     sent.catch(() => {
-      if (!this.#hasReturned()) return;
+      if (!this.#hasReturned() || signal?.aborted === true) return;
       const { method, name, server } = this.#call;
       server.logger?.warn(
         `${method} ${name}: the handler returned before its input request had a response; ` +

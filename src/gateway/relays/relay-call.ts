@@ -9,6 +9,7 @@ import {
   type TaskHandle,
   type ToolCallOptions,
 } from '../../client/index.ts';
+import { withEitherSignal } from '../../common/abort-signals.ts';
 import { Cancellation, type CancelSignal } from '../../common/cancellation.ts';
 import { cleanText } from '../../common/hygiene.ts';
 import { callOf } from '../../engine/calls/call-context.ts';
@@ -96,6 +97,8 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
   #leftOut = 0;
   #asks: Asks | undefined;
   #asked = 0;
+  /** Aborted when the upstream has ended it: input requests that it did not wait for are cancelled. */
+  #ended: AbortController | undefined;
   /** Keys of input requests that wait for their response. */
   #open: Set<string> | undefined;
 
@@ -253,6 +256,8 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     if (this.#taskId !== undefined) connection.endTask(this.#taskId);
     this.#taskId = undefined;
     connection.end(this);
+    this.#ended?.abort();
+    this.#ended = undefined;
     if (this.#leftOut > 0) this.#reportLeftOut();
   }
 
@@ -323,7 +328,11 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     }
     try {
       if (this.ctx.task !== undefined) return await askInTask(this.ctx, named, (this.#open ??= new Set()), signal);
-      return await this.ctx.requestInput(`input-${++this.#asked}`, named, { signal });
+      const key = `input-${++this.#asked}`;
+      const ended = (this.#ended ??= new AbortController());
+      return await withEitherSignal(signal, ended.signal, (either) =>
+        this.ctx.requestInput(key, named, { signal: either }),
+      );
     } catch (error) {
       throw new InputFailure('failed', error instanceof Error ? error.message : String(error), error);
     }
