@@ -124,6 +124,31 @@ test.each([...before, ...since])('a gateway passes results on; a client of %s ge
   expect((await client.callTool('one__never_picture')).content).toEqual(isOld ? [text(json), picture] : [picture]);
 });
 
+test('JSON for a client without structured content does not repeat the bytes of a block', async () => {
+  const bytes = 'QUJD'.repeat(100);
+  const image = { type: 'image', data: bytes, mimeType: 'image/png' } as const;
+  const resource = { type: 'resource', resource: { uri: 'a:b', blob: `${bytes}QQ==` } } as const;
+  const content = [image, resource];
+  const structuredContent = { content, note: 'two blocks', short: 'QUJD' };
+  const server = createServer({ name: 'files', version: '1.0.0', logger: false });
+  server.tool('read', { textCopy: 'never', run: () => ({ content, structuredContent }) });
+  const replaced = (type: string) => `[the content block of type ${type} contains this]`;
+  const shown = {
+    content: [
+      { ...image, data: replaced('image') },
+      { ...resource, resource: { ...resource.resource, blob: replaced('resource') } },
+    ],
+    note: 'two blocks',
+    short: 'QUJD',
+  };
+  for (const revision of before) {
+    expect((await call(server, revision, 'read')).content).toEqual([text(JSON.stringify(shown)), ...content]);
+  }
+  for (const revision of since) {
+    expect(await call(server, revision, 'read')).toMatchObject({ content, structuredContent });
+  }
+});
+
 test('the result of a task has the same content as that of a call', async () => {
   const server = make();
   server.tool('later', { textCopy: 'never', task: 'required', run: async () => value });

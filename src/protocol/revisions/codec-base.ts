@@ -165,8 +165,28 @@ function shownContent(
 ): readonly Content[] {
   if (structuredContent === undefined || dialect.structured !== 'none') return content;
   if (content.some((each) => each.type === 'text' && !isSummary(each))) return content;
-  const text = JSON.stringify(structuredContent, undefined, indent) ?? 'null';
+  const text = JSON.stringify(structuredContent, withoutBytesOf(content), indent) ?? 'null';
   return [{ type: 'text', text }, ...content.filter((each) => !isSummary(each))];
+}
+
+/** Shorter strings could be equal by chance. */
+const minBytesLength = 256;
+
+/**
+ * Leaves out what a block contains as base64. Some servers repeat their blocks in structured content, and the context of a model
+ * is too small for the text of a picture.
+ */
+function withoutBytesOf(content: readonly Content[]): ((key: string, value: unknown) => unknown) | undefined {
+  const types = new Map<unknown, string>();
+  for (const block of content) {
+    const bytes = block.type === 'resource' ? block.resource.blob : 'data' in block ? block.data : undefined;
+    if (bytes !== undefined && bytes.length >= minBytesLength) types.set(bytes, block.type);
+  }
+  if (types.size === 0) return undefined;
+  return (_key, value) => {
+    const type = typeof value === 'string' ? types.get(value) : undefined;
+    return type === undefined ? value : `[the content block of type ${type} contains this]`;
+  };
 }
 
 function isSummary({ _meta }: Content): boolean {
