@@ -1,7 +1,8 @@
 // Text of the server inside our messages: made harmless for a terminal and kept short.
 
+import { lastLines } from '../common/last-lines.ts';
+
 const dangerous = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
-const ansi = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;
 
 /** One line without control, bidi or zero-width characters, never long. */
 export function clean(text: string, max = 300): string {
@@ -17,17 +18,9 @@ export function quote(text: string): string {
 const maxLines = 10;
 const maxLineLength = 300;
 
-/** A frame of a stack. Frames would take the place of the message above them. */
-const stackFrame = /^\s+at\s/;
-
-/** The last lines of a log, without escape sequences and stack frames, each indented. */
+/** The last lines of a log, each indented. */
 export function tail(text: string): string {
-  return text
-    .slice(-maxLines * maxLineLength * 2)
-    .replace(ansi, '')
-    .split(/\r?\n/)
-    .filter((line) => line.trim() !== '' && !stackFrame.test(line))
-    .slice(-maxLines)
+  return lastLines(text.slice(-maxLines * maxLineLength * 2), maxLines)
     .map((line) => `  ${clean(line, maxLineLength)}`)
     .join('\n');
 }

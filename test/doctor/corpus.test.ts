@@ -86,6 +86,12 @@ const commands: readonly Case[] = [
     says: 'Use Node.js 22.18 or later, or start it with tsx: npx tsx FILE',
   },
   { title: 'a server without its key', id: 'env-required', target: server('env'), says: 'WEATHER_API_KEY' },
+  {
+    title: 'a server without its token that prints its usage below',
+    id: 'env-required',
+    target: server('usage'),
+    says: 'The server exited with code 1: Error: No access token was provided.',
+  },
   { title: 'a package that does not exist', id: 'package-not-found', target: server('package') },
   { title: 'a server that logs to stdout', id: 'stdout-output', target: server('stdout'), says: 'weather server' },
   { title: 'a server that starts slowly', id: 'slow-start', target: server('slow') },

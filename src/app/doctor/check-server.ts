@@ -2,6 +2,7 @@
 // stderr and from what the server wrote to stdout.
 
 import { type Client, ClientError, type ConnectOptions, connect, type Target } from '../../client/index.ts';
+import { lastLines } from '../../common/last-lines.ts';
 import { silentLogger } from '../../common/logger.ts';
 import type { Report } from './findings.ts';
 import { listeningUrlIn, stderrCauseIn } from './stderr-causes.ts';
@@ -149,7 +150,7 @@ function explainError(error: unknown, isCommand: boolean, unexpected = ''): Repo
 function explainExit(message: string, stderr: string): Report {
   const how =
     /(exited with code \d+|exited \(code 0\)|was ended by SIG\w+|closed its stdout)/.exec(message)?.[1] ?? 'ended';
-  const last = lastLines(stderr);
+  const last = lastLines(stderr, maxLines).join('\n');
   const cause = stderrCauseIn(stderr);
   const npxFolder = /(?:[/\\]|[A-Za-z]:\\)[^\s'"`]*[/\\]_npx[/\\][0-9a-f]+/.exec(stderr)?.[0];
   if (cause?.id === 'module-not-found' && npxFolder !== undefined) {
@@ -189,7 +190,7 @@ function explainSilence(stderr: string, unexpected: string): Report {
       remedy: 'Start it yourself and configure its URL, or use its option for stdio.',
     };
   }
-  return noResponse('Check that the server serves on stdin and stdout', lastLines(stderr));
+  return noResponse('Check that the server serves on stdin and stdout', lastLines(stderr, maxLines).join('\n'));
 }
 
 const noResponse = (remedy: string, last = ''): Report => ({
@@ -201,12 +202,3 @@ const noResponse = (remedy: string, last = ''): Report => ({
 const firstLine = (text: string): string => (text.split('\n')[0] as string).slice(0, 300);
 
 const maxLines = 6;
-
-/** The last lines of stderr; without the stack and version of Node.js. */
-function lastLines(stderr: string): string {
-  const lines = stderr
-    .split(/\r?\n/)
-    .map((line) => line.trimEnd())
-    .filter((line) => line.trim() !== '' && !/^\s+at |^Node\.js v\d/.test(line));
-  return lines.slice(-maxLines).join('\n');
-}

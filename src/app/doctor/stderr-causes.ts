@@ -47,7 +47,7 @@ const stderrCauses: readonly StderrCause[] = [
   {
     id: 'env-required',
     pattern:
-      /environment variable|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b.{0,40}\b(required|missing|not set|must be set|undefined|not found)|\b(required|missing|set)\b.{0,40}\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b/,
+      /environment variable|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b.{0,40}\b(required|missing|not set|must be set|undefined|not found)|\b(required|missing|set|pass|provide)\b.{0,40}\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b/,
     remedy: 'Add the variable to "env" of the entry, or pass it with --env NAME=VALUE.',
   },
   {

@@ -1,6 +1,7 @@
 // A server that is started in the sandbox: it sees only the folders of its entry, and no network unless the entry says so.
 
 import { ClientError, type Outgoing, type Transport, type TransportListener } from '../../client/index.ts';
+import { lastLines } from '../../common/last-lines.ts';
 import type { UpstreamConfig, UpstreamSandbox } from '../../gateway/config/gateway-config.ts';
 import type { Sandbox, SandboxProcess } from '../../security/sandbox/index.ts';
 import { findProgram } from '../../transports/find-program.ts';
@@ -73,7 +74,7 @@ class SandboxTransport implements Transport {
       if (this.#isClosed) return;
       const how = stopped === null ? `exited with code ${exitCode}` : `was ended by the sandbox: ${stopped}`;
       const { stderr } = this;
-      const message = `The server ${JSON.stringify(this.address)} ${how}${lastLines(stderr)}`;
+      const message = `The server ${JSON.stringify(this.address)} ${how}${wrote(stderr)}`;
       listener.lost(new ClientError('server-exited', message, { stderr }));
     });
   }
@@ -130,11 +131,7 @@ function inherited(names: readonly string[]): Record<string, string> {
 }
 
 /** The end of what it wrote to stderr, as the end of a message. */
-function lastLines(stderr: string): string {
-  // The frames of a stack would take the place of its message.
-  const lines = forTerminal(stderr.replace(/^\s+at\s.*$\n?/gm, ''))
-    .trim()
-    .split('\n')
-    .slice(-10);
-  return lines[0] === '' ? '' : `. Last lines of its stderr:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+function wrote(stderr: string): string {
+  const lines = lastLines(stderr, 10).map((line) => `  ${forTerminal(line)}`);
+  return lines.length === 0 ? '' : `. Last lines of its stderr:\n${lines.join('\n')}`;
 }
