@@ -362,3 +362,19 @@ test.each([
   await gateway.close();
   expect(warnings).toEqual([{ server: 'one', error: expect.stringContaining(`exited with code ${code}`) }]);
 });
+
+test('while a server is started again, its status still says why it has failed', async () => {
+  const reasons: (string | undefined)[] = [];
+  const target = (): Transport => {
+    reasons.push(gateway.status()[0]?.reason);
+    throw new Error(`attempt ${reasons.length} failed`);
+  };
+  const restart = { minMs: 1, maxMs: 1, tries: 2, withinMs: 60_000 };
+  const config = upstream('one', { start: 'eager', restart });
+  const states = new Set<string>();
+  const onState = ({ state }: UpstreamStatus): void => void states.add(state);
+  const gateway = gatewayWith(config, { retryDownMs: 50, target: () => target, onState });
+  await expect.poll(() => reasons.length, { timeout: 5_000 }).toBeGreaterThan(2);
+  expect(reasons.slice(0, 3)).toEqual([undefined, 'attempt 1 failed', 'attempt 2 failed']);
+  expect([...states]).toEqual(['starting', 'down']);
+});

@@ -55,6 +55,11 @@ export class UpstreamState {
     this.#events.changed();
   }
 
+  /** It is being started. After a failed attempt, why that failed is still the reason. */
+  starting(): void {
+    this.enter('starting', ['starting', 'down'].includes(this.#name) ? this.#reason : undefined);
+  }
+
   /** Enters a state that ends when another attempt succeeds: attempts continue until it is ready, or not needed. */
   enterAndRetry(name: UpstreamStateName, reason: string | undefined): void {
     this.enter(name, reason);

@@ -44,7 +44,7 @@ export class Upstream {
     });
     this.#connections = new UpstreamConnections(config, settings, {
       starting: () => {
-        if (this.#connections.anyOpen === undefined) this.#state.enter('starting');
+        if (this.#connections.anyOpen === undefined) this.#state.starting();
       },
       opened: (connection) => this.#opened(connection),
       startFailed: (...failure) => this.#startFailed(...failure),
