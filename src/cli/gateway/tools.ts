@@ -45,16 +45,12 @@ export const run = command(
       out.json({ tools });
       return 0;
     }
+    const isReported = values.view === undefined && reportUnlisted(slug, known, out);
     if (tools.length === 0) {
-      if (values.view === undefined) reportUnlisted(slug, known, out);
-      out.info(
-        server === undefined
-          ? 'There are no tools.\n'
-          : `There are no tools of a server ${JSON.stringify(server)}. "mooring gateway status" lists the servers.\n`,
-      );
+      if (slug === undefined) out.info('There are no tools.\n');
+      else if (!isReported) out.info(`No tools of the server ${slug} are listed.\n`);
       return 0;
     }
-    if (values.view === undefined) reportUnlisted(slug, known, out);
     const { style, width } = out;
     type Row = (typeof tools)[number];
     const columns = [
@@ -76,17 +72,18 @@ interface KnownTools {
 /** States in which a server may have more than the gateway knows of. */
 const unlistedStates = ['starting', 'degraded', 'needs-login', 'down'];
 
-/** Names servers that cannot be used: a list without their tools would look as if they had none. */
-function reportUnlisted(slug: string | undefined, { tools, servers }: KnownTools, out: Output): void {
+/** Names servers that cannot be used: a list without their tools would look as if they had none. Returns false if there are none. */
+function reportUnlisted(slug: string | undefined, { tools, servers }: KnownTools, out: Output): boolean {
   const unlisted = servers.filter(
     ({ slug: own, state = '' }) =>
       (slug === undefined || slug === own) &&
       unlistedStates.includes(state) &&
       !tools.some(({ server }) => server === own),
   );
-  if (unlisted.length === 0) return;
+  if (unlisted.length === 0) return false;
   const names = unlisted.map(({ slug: own, state }) => `${own} (${state})`).join(', ');
   out.info(`No tools are listed of these servers: ${names}. "mooring gateway status" shows why\n`);
+  return true;
 }
 
 async function stored(files: readonly string[], view: string, out: Output) {

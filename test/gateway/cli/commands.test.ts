@@ -262,6 +262,7 @@ test('tools names the servers that cannot be used, which is not the same as a se
   const config = writeConfig(home, {
     mcpServers: {
       files: serverEntry(home, 'files', [{ name: 'read' }]),
+      empty: serverEntry(home, 'empty', []),
       gone: { command: 'no-such-program-of-this-test' },
     },
   });
@@ -271,7 +272,8 @@ test('tools names the servers that cannot be used, which is not the same as a se
   expect(all.stdout).toContain('files__read');
   expect(all.stderr).toBe(note);
   expect((await run('tools', 'files')).stderr).toBe('');
-  expect((await run('tools', 'gone')).stderr).toContain(note);
+  expect((await run('tools', 'gone')).stderr).toBe(note);
+  expect((await run('tools', 'empty')).stderr).toBe('No tools of the server empty are listed.\n');
   child.kill();
 });
 
