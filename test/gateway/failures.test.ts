@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import type { Client } from '../../src/client/index.ts';
+import type { Client, Transport } from '../../src/client/index.ts';
 import { silentLogger } from '../../src/common/logger.ts';
 import { createGateway, type Gateway, type UpstreamConfig } from '../../src/gateway/index.ts';
 import { useClosers } from '../support/closers.ts';
@@ -324,6 +324,33 @@ test('a list waits once for a server that cannot be started, and is an error if 
   const other = await clientOf(closers, alone.server);
   await expect(other.listTools()).rejects.toThrow(/server missing cannot be used/);
   await expect(other.listTools()).rejects.toThrow(/server missing cannot be used/);
+});
+
+test('a list does not wait for further attempts to start a server, whose items are announced when one succeeds', async () => {
+  const { target } = scriptedUpstream();
+  let attempts = 0;
+  const late = (): Transport => {
+    if (++attempts === 1) throw new Error('not yet');
+    return target();
+  };
+  const restart = { minMs: 1_000, maxMs: 60_000, tries: 5, withinMs: 300_000 };
+  const servers = [started('late', { restart, revision: '2025-11-25' }), started('one')];
+  const gateway = createGateway(gatewayConfig(servers, { firstListMs: 60_000 }), {
+    logger: false,
+    target: ({ slug }) => (slug === 'late' ? late : undefined),
+  });
+  closers.push(() => gateway.close());
+  let announce = (): void => {};
+  const client = await clientOf(closers, gateway.server, { revision: '2025-11-25', onListChanged: () => announce() });
+  const names = (await client.listTools()).map(({ name }) => name);
+  expect(names).toContain('one__pid');
+  expect(names).not.toContain('late__work');
+  expect(attempts).toBe(1);
+  await expect(client.callTool('late__work')).rejects.toThrow('The server late cannot be used: not yet');
+  await new Promise<void>((resolve) => {
+    announce = resolve;
+  });
+  expect(await text(client, 'late__work')).toBe('done');
 });
 
 test('the list of the only server is an error while its start fails again and again, not only at the end', async () => {

@@ -164,7 +164,10 @@ export class ListWaits {
     const awaited = unknown.filter((upstream) => !hasWaited(upstream));
     // Nothing else reads the lists of one caller.
     for (const upstream of unknown) if (!awaited.includes(upstream) && keepsApart(upstream.config)) void read(upstream);
-    if (awaited.length > 0) await waitAtMost(this.#firstListMs, Promise.all(awaited.map(read)));
+    // The others are not held up by one that is tried again, perhaps in vain: if it starts later, its items are announced.
+    const outcome = (upstream: Upstream): Promise<void> =>
+      this.#isOne ? read(upstream) : Promise.race([read(upstream), upstream.untilStartFails(keys)]);
+    if (awaited.length > 0) await waitAtMost(this.#firstListMs, Promise.all(awaited.map(outcome)));
     for (const upstream of awaited) {
       if (upstream.listsOf(keys) === undefined) this.#inVain(upstream, keys, undefined);
     }

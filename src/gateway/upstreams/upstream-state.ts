@@ -27,6 +27,8 @@ export class UpstreamState {
   #reason: string | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
   #isClosed = false;
+  /** Those that wait for the outcome of an attempt to start it. */
+  #waiting: (() => void)[] = [];
 
   constructor(isDisabled: boolean, retryMs: number, events: StateEvents) {
     this.#name = isDisabled ? 'disabled' : 'idle';
@@ -49,7 +51,10 @@ export class UpstreamState {
     const isChange = name !== this.#name || reason !== this.#reason;
     this.#name = name;
     this.#reason = reason;
-    if (name === 'ready' || name === 'idle') this.stopRetrying();
+    if (name === 'ready' || name === 'idle') {
+      this.stopRetrying();
+      this.#waiting = [];
+    }
     if (!isChange) return;
     this.#since = new Date();
     this.#events.changed();
@@ -84,6 +89,7 @@ export class UpstreamState {
   /** A connection could not be opened. */
   startFailed(error: unknown, failure: StartFailure, auth: UpstreamConfig['auth']): void {
     const { isOver, isOfCaller, isInUse } = failure;
+    if (!isOfCaller) for (const resolve of this.#waiting.splice(0)) resolve();
     const reason = messageOf(error);
     if (isInUse && (!isOver || isOfCaller || needsLogin(error))) return;
     if (isOfCaller) this.enter('idle', reason);
@@ -91,6 +97,11 @@ export class UpstreamState {
     else if (needsLogin(error)) this.loginNeeded(reason, auth);
     else if (isOver) this.enterAndRetry('down', reason);
     else this.enter('starting', reason);
+  }
+
+  /** Resolves when the next attempt to start it has failed for all callers; there may be more attempts. */
+  untilStartFails(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   /** A caller has to sign in, which no operator can do for it. */

@@ -156,6 +156,11 @@ export class Upstream {
     return this.#connections.startFailureOf(this.#keyOf(caller));
   }
 
+  /** Resolves when it could not be started, for this caller or for all; there may be more attempts. */
+  async untilStartFails(caller: CallerKeys): Promise<void> {
+    if (this.startFailureOf(caller) === undefined) await this.#state.untilStartFails();
+  }
+
   /** Some callers have begun to sign in, and not finished. */
   get hasSignIns(): boolean {
     return this.#catalog.hasSignIns;
