@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compileSchema, formatIssues } from './index.ts';
+import { parseSchema } from './parse/parse.ts';
 import type { JsonSchema } from './types.ts';
 
 const options = { direction: 'input', root: 'any', where: 'test' } as const;
@@ -19,9 +20,17 @@ describe('what a plan cannot say is validated by ajv', () => {
   });
 
   test('unevaluatedItems', async () => {
-    const schema = { prefixItems: [{ type: 'string' }], unevaluatedItems: false };
+    const schema = { allOf: [{ prefixItems: [{ type: 'string' }] }], unevaluatedItems: false };
     expect(await validate(schema, ['x'])).toBe('');
     expect(await validate(schema, ['x', 1])).toBe('must NOT have more than 1 items');
+  });
+
+  test('unevaluatedItems is left to the plan where it can only mean the further items of a tuple', () => {
+    const tuple = { prefixItems: [{ type: 'string' }], unevaluatedItems: { type: 'number' } };
+    expect(parseSchema(tuple, 'schema').needsAjv).toBeUndefined();
+    expect(parseSchema({ ...tuple, contains: {} }, 'schema').needsAjv).toBe('2020-12');
+    const $schema = 'http://json-schema.org/draft-07/schema#';
+    expect(parseSchema({ $schema, ...tuple }, 'schema').needsAjv).toBe('draft-07');
   });
 
   test('$dynamicRef', async () => {

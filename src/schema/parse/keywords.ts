@@ -15,13 +15,14 @@ const members: Record<keyof typeof groups, string> = {
   choice: 'enum const',
   number: 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf',
   string: 'minLength maxLength pattern format',
-  array: 'items prefixItems additionalItems contains minContains maxContains minItems maxItems uniqueItems',
+  array:
+    'items prefixItems additionalItems contains minContains maxContains minItems maxItems uniqueItems unevaluatedItems',
   object:
     'properties required additionalProperties patternProperties propertyNames minProperties maxProperties ' +
     'dependentRequired dependentSchemas dependencies',
   combination: 'allOf anyOf oneOf not if then else',
   // No plan can express these: what they accept depends on what other keywords have evaluated.
-  beyond: 'unevaluatedProperties unevaluatedItems $dynamicRef $recursiveRef',
+  beyond: 'unevaluatedProperties $dynamicRef $recursiveRef',
 };
 
 let groupsByKeyword: ReadonlyMap<string, number> | undefined;

@@ -21,6 +21,7 @@ import {
 import { anyType, type Conditional, isAnything, type Plan, type Ref } from './plan.ts';
 import { isObject, References, resourceOf, type SchemaResource } from './refs.ts';
 import { readArrayRules, readNumberRules, readObjectRules, readStringRules, type SubschemaReader } from './rules.ts';
+import { isRestUnevaluated } from './tuples.ts';
 
 /** A schema that has been read. */
 export interface ParsedSchema {
@@ -150,7 +151,7 @@ class Parser implements SubschemaReader {
     let spoken = 0;
     const groupOf = groupsOfKeywords();
     for (const keyword of Object.keys(schema)) spoken |= groupOf.get(keyword) ?? 0;
-    if ((spoken & groups.beyond) !== 0) this.needsAjv ??= this.#dialect;
+    if ((spoken & groups.beyond) !== 0 || this.#hasUnevaluatedItems(schema)) this.needsAjv ??= this.#dialect;
     const combines = (spoken & groups.combination) !== 0;
     return {
       never: false,
@@ -168,6 +169,12 @@ class Parser implements SubschemaReader {
       conditional: combines ? this.#readConditional(schema) : undefined,
       source: schema,
     };
+  }
+
+  /** What the keyword accepts depends on what other keywords have evaluated, except in a tuple. */
+  #hasUnevaluatedItems(schema: JsonSchema): boolean {
+    if (schema['unevaluatedItems'] === undefined) return false;
+    return this.#dialect !== '2020-12' || !isRestUnevaluated(schema);
   }
 
   #readRef(schema: JsonSchema): Ref | undefined {

@@ -6,6 +6,7 @@ import type { Pattern } from '../checks/patterns.ts';
 import type { JsonSchema } from '../types.ts';
 import { type Fail, readCount, readMap, readNames, readNumber } from './keywords.ts';
 import type { ArrayRules, Member, NumberRules, ObjectRules, Plan, StringRules } from './plan.ts';
+import { isRestUnevaluated } from './tuples.ts';
 
 /** How rules reach the subschemas under their keywords. */
 export interface SubschemaReader {
@@ -55,7 +56,9 @@ export function readArrayRules(schema: JsonSchema, reader: SubschemaReader): Arr
   // Before 2020-12 a list under `items` was what `prefixItems` is now, and `additionalItems` what `items` is now.
   const oldStyle = Array.isArray(schema['items']);
   const prefix = reader.list(schema, 'prefixItems') ?? (oldStyle ? reader.list(schema, 'items') : undefined) ?? [];
-  const rest = reader.child(schema, oldStyle ? 'additionalItems' : 'items');
+  const rest =
+    reader.child(schema, oldStyle ? 'additionalItems' : 'items') ??
+    (isRestUnevaluated(schema) ? reader.child(schema, 'unevaluatedItems') : undefined);
   const plan = reader.child(schema, 'contains');
   const min = readCount(schema, 'minContains', fail) ?? 1;
   const max = readCount(schema, 'maxContains', fail) ?? Number.POSITIVE_INFINITY;

@@ -149,6 +149,18 @@ export const corpus: readonly Sample[] = [
     invalid: v('["a","b"]'),
   },
   {
+    name: 'a tuple with more, under the other keyword',
+    schema: value({ type: 'array', prefixItems: [{ type: 'string' }], unevaluatedItems: { type: 'integer' } }),
+    valid: v('["a",1,2]', '["a"]'),
+    invalid: v('["a","b"]'),
+  },
+  {
+    name: 'a tuple that ends with maxItems',
+    schema: value({ type: 'array', prefixItems: [{ type: 'number' }, { type: 'string' }], minItems: 2, maxItems: 2 }),
+    valid: v('[1,"a"]'),
+    invalid: v('["a",1]', '[1]'),
+  },
+  {
     name: 'a tuple of draft-07',
     schema: value(
       { type: 'array', items: [{ type: 'string' }, { type: 'integer' }], additionalItems: false },

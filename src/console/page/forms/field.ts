@@ -289,10 +289,10 @@ function objectParts(
 
 function listParts(schema: Schema): { prefix: Schema[]; items?: Schema; distinct: boolean } {
   const asSchema = (each: unknown): Schema => (isSchema(each) ? each : {});
-  const { prefixItems, items, additionalItems } = schema;
+  const { prefixItems, items, additionalItems, unevaluatedItems } = schema;
   // Before 2020-12 a tuple is `items` with a list, and the others are `additionalItems`.
   const tuple = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : [];
-  const others = Array.isArray(items) ? additionalItems : items;
+  const others = Array.isArray(items) ? additionalItems : (items ?? unevaluatedItems);
   const prefix = tuple.map(asSchema);
   const distinct = schema['uniqueItems'] === true;
   if (others === false || (prefix.length > 0 && others === undefined)) return { prefix, distinct };

@@ -52,6 +52,14 @@ test.each(corpus.filter(withForm).map((sample) => [sample.name, sample] as const
   },
 );
 
+test('the further items of a tuple have fields under either keyword', () => {
+  for (const keyword of ['items', 'unevaluatedItems']) {
+    const schema = { type: 'array', prefixItems: [{ type: 'string' }], [keyword]: { type: 'integer' } };
+    const state = stateOf(schema, parseJson('["a",1]'), readingOf(schema));
+    expect(state).toMatchObject({ items: [{ state: { kind: 'text' } }, { state: { kind: 'number', text: '1' } }] });
+  }
+});
+
 test('an empty form sends only what it shows: no defaults, no optional parts', () => {
   const schema = {
     type: 'object',
