@@ -2,10 +2,11 @@
 
 import type { JsonSchemaValidator } from './json-schema-validator.ts';
 import { LazyValidator } from './lazy-validator.ts';
-import { fromEffect, isEffectSchema } from './libraries.ts';
+import { fromEffect, isEffectSchema, isTypeBoxSchema } from './libraries.ts';
 import { limits } from './limits.ts';
 import { parseSchema } from './parse/parse.ts';
 import type { Plan } from './parse/plan.ts';
+import { inPortableForm } from './parse/portable-form.ts';
 import { isObject } from './parse/refs.ts';
 import { requireObjectRoot } from './parse/root.ts';
 import { SchemaError, tooLargeForAjv } from './schema-error.ts';
@@ -39,7 +40,8 @@ export function compileWith(schema: SchemaInput, options: CompileOptions, make: 
   }
   if (isPair(schema)) return { json: atRoot(schema.json, options), validator: new StandardValidator(schema.schema) };
   assertSchema(schema, options.where);
-  const json = atRoot(schema as JsonSchema, options);
+  const plain = schema as JsonSchema;
+  const json = atRoot(isTypeBoxSchema(schema) ? inPortableForm(plain) : plain, options);
   return { json, validator: plainValidator(json, options.where, make) };
 }
 

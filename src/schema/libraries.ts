@@ -1,6 +1,5 @@
 // Libraries that cannot describe their schemas by themselves: the converter that belongs to each is loaded from the user's
 // project when such a schema is registered. Nothing here is a dependency of ours.
-import { inNewestDialect } from './parse/newest-dialect.ts';
 import type {
   EffectSchema,
   JsonSchema,
@@ -39,7 +38,7 @@ function convertZod4(schema: object, io: Direction): JsonSchema | undefined {
 
 function convertZod3(schema: object, pipeStrategy: Direction): JsonSchema | undefined {
   const library = load<{ zodToJsonSchema: ConvertSchema }>('zod-to-json-schema');
-  return library && inNewestDialect(library.zodToJsonSchema(schema, { pipeStrategy, effectStrategy: 'input' }));
+  return library?.zodToJsonSchema(schema, { pipeStrategy, effectStrategy: 'input' });
 }
 
 interface EffectLibrary {
@@ -61,6 +60,14 @@ export function isEffectSchema(schema: unknown): schema is EffectSchema {
   return typeof schema === 'function' && effectKeys.some((key) => key in schema);
 }
 
+/** TypeBox marks its schemas by these keys, in version 1 and 0. */
+const typeBoxKeys = ['~kind', Symbol.for('TypeBox.Kind')] as const;
+
+/** A schema of TypeBox is JSON Schema, but its tuples are those of draft-07 without saying so. */
+export function isTypeBoxSchema(schema: object): boolean {
+  return typeBoxKeys.some((key) => key in schema);
+}
+
 /** A schema of Effect as a Standard Schema; `undefined` where the package cannot be loaded. */
 export function fromEffect(schema: EffectSchema): StandardSchemaV1 | undefined {
   const library = load<EffectLibrary>('effect');
@@ -71,8 +78,8 @@ export function fromEffect(schema: EffectSchema): StandardSchemaV1 | undefined {
   const jsonSchema =
     Schema.toStandardJSONSchemaV1?.(schema)['~standard'].jsonSchema ??
     ({
-      input: () => inNewestDialect(JSONSchema?.make(schema) ?? {}),
-      output: () => inNewestDialect(JSONSchema?.make(Schema.typeSchema?.(schema)) ?? {}),
+      input: () => JSONSchema?.make(schema) ?? {},
+      output: () => JSONSchema?.make(Schema.typeSchema?.(schema)) ?? {},
     } satisfies StandardConverter);
   const props: StandardProps & { readonly jsonSchema: StandardConverter } = {
     version: 1,

@@ -3,6 +3,7 @@
 import { isStackOverflow, nestedTooDeeply } from './checks/issues.ts';
 import { convertByLibrary } from './libraries.ts';
 import { limits } from './limits.ts';
+import { inPortableForm } from './parse/portable-form.ts';
 import { SchemaError } from './schema-error.ts';
 import type {
   CompileOptions,
@@ -66,7 +67,11 @@ const toStep = (key: PropertyKey): string | number => (typeof key === 'symbol' ?
  * The JSON Schema a library gives for its schema. Converted at registration rather than at the first list: that is
  * where an author sees that a type cannot be described to a client, and the first list would need it anyway.
  */
-export function describeStandardSchema(schema: StandardSchemaV1, { direction, where }: CompileOptions): JsonSchema {
+export function describeStandardSchema(schema: StandardSchemaV1, options: CompileOptions): JsonSchema {
+  return inPortableForm(convertByConverter(schema, options));
+}
+
+function convertByConverter(schema: StandardSchemaV1, { direction, where }: CompileOptions): JsonSchema {
   const props: StandardProps & { readonly jsonSchema?: Partial<StandardConverter> } = schema['~standard'];
   const convert = props.jsonSchema?.[direction];
   // Older versions of ArkType have a separate method.

@@ -3,6 +3,10 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client';
+import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type } from 'arktype';
 import { Schema as Effect4 } from 'effect';
 import { Type as TypeBox0 } from 'sinclair-typebox';
@@ -14,7 +18,7 @@ import * as mini from 'zod/mini';
 import { z as zod3 } from 'zod3';
 import { z as zod3v4 } from 'zod3/v4';
 import { connect, inMemory } from '../../src/client/index.ts';
-import { createServer, type SchemaInput } from '../../src/index.ts';
+import { createServer, type SchemaInput, toFetch } from '../../src/index.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const schemas: Readonly<Record<string, SchemaInput>> = {
@@ -100,4 +104,80 @@ const listOne = (imports: string, input: string): string => `
 test('Effect 3 works in a project that has it', () => {
   const program = listOne("import { Schema } from 'effect';", 'Schema.Struct({ city: Schema.NonEmptyString })');
   expect(JSON.parse(runInProject({ effect: 'effect3' }, program))).toEqual({ required: ['city'], isError: true });
+});
+
+type Tuple = readonly [schema: SchemaInput, good: readonly unknown[], bad?: readonly unknown[]];
+
+/** Tuples of each library, with a value that matches and one that does not. */
+const tuples: Readonly<Record<string, Tuple>> = {
+  'zod 4': [z.object({ pair: z.tuple([z.string(), z.number()]) }), ['a', 1], ['a', 1, 2]],
+  'zod 4, rest': [z.object({ pair: z.tuple([z.string()], z.number()) }), ['a', 1, 2], ['a', 'b']],
+  'zod 4, empty': [z.object({ pair: z.tuple([]) }), [], [1]],
+  'zod 3': [zod3.object({ pair: zod3.tuple([zod3.string(), zod3.number()]) }), ['a', 1], ['a', 1, 2]],
+  'zod 3, rest': [zod3.object({ pair: zod3.tuple([zod3.string()]).rest(zod3.number()) }), ['a', 1, 2], ['a', 'b']],
+  Valibot: [v.object({ pair: v.strictTuple([v.string(), v.number()]) }), ['a', 1], ['a', 1, 2]],
+  'Valibot, rest': [v.object({ pair: v.tupleWithRest([v.string()], v.number()) }), ['a', 1, 2], ['a', 'b']],
+  ArkType: [type({ pair: ['string', 'number'] }), ['a', 1], ['a', 1, 2]],
+  'ArkType, rest': [type({ pair: ['string', '...', 'number[]'] }), ['a', 1, 2], ['a', 'b']],
+  'ArkType, never': [type({ pair: ['string'], 'other?': 'never' }), ['a']],
+  'TypeBox 1': [TypeBox.Object({ pair: TypeBox.Tuple([TypeBox.String(), TypeBox.Number()]) }), ['a', 1], ['a', 1, 2]],
+  'TypeBox 1, empty': [TypeBox.Object({ pair: TypeBox.Tuple([]) }), [], [1]],
+  'TypeBox 0': [
+    TypeBox0.Object({ pair: TypeBox0.Tuple([TypeBox0.String(), TypeBox0.Number()]) }),
+    ['a', 1],
+    ['a', 1, 2],
+  ],
+  'Effect 4': [Effect4.Struct({ pair: Effect4.Tuple([Effect4.String, Effect4.Finite]) }), ['a', 1], ['a', 1, 2]],
+  'Effect 4, rest': [
+    Effect4.Struct({ pair: Effect4.TupleWithRest(Effect4.Tuple([Effect4.String]), [Effect4.Finite]) }),
+    ['a', 1, 2],
+    ['a', 'b'],
+  ],
+  'Effect 4, empty': [Effect4.Struct({ pair: Effect4.Tuple([]) }), [], [1]],
+};
+
+const endpoint = new URL('http://127.0.0.1/mcp');
+
+/** What a client of another author makes of a tool: it compiles the schema, calls the tool and validates the result. */
+const results: Readonly<Record<string, (fetch: typeof globalThis.fetch) => Promise<unknown>>> = {
+  'version 1 of the SDK, which reads draft-07': async (fetch) => {
+    const client = new Client1({ name: 'old', version: '1.0.0' });
+    await client.connect(new Http1(endpoint, { fetch }) as Parameters<typeof client.connect>[0]);
+    await client.listTools();
+    return (await client.callTool({ name: 'pair' }))['structuredContent'];
+  },
+  'version 2 of the SDK, which reads 2020-12': async (fetch) => {
+    const client = new Client2({ name: 'new', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
+    await client.connect(new Http2(endpoint, { fetch }));
+    await client.listTools();
+    return (await client.callTool({ name: 'pair' })).structuredContent;
+  },
+};
+
+describe.each(Object.entries(results))('%s,', (_name, resultOf) => {
+  test.each(Object.entries(tuples))('accepts tuples of %s', async (_library, [output, pair]) => {
+    const server = createServer({ name: 'tuples', version: '1.0.0' });
+    server.tool('pair', { output: output as z.ZodType, run: () => ({ pair }) });
+    const handle = toFetch(server);
+    expect(await resultOf((url, init) => handle(new Request(url, init)))).toEqual({ pair });
+  });
+});
+
+test.each(Object.entries(tuples))('tuples of %s are valid in 2020-12, with the same meaning', async (_name, tuple) => {
+  const [input, good, bad] = tuple;
+  const server = createServer({ name: 'tuples', version: '1.0.0' });
+  server.tool('pair', { input, run: () => '' });
+  const client = await connect(inMemory(server));
+  try {
+    const schema = (await client.listTools())[0]?.inputSchema ?? {};
+    expect(schema['$schema']).toBeUndefined();
+    const validate = new Ajv2020({ strict: true, strictTuples: false }).compile(schema);
+    expect(validate({ pair: good }), JSON.stringify(validate.errors)).toBe(true);
+    expect((await client.callTool('pair', { pair: good })).isError).not.toBe(true);
+    if (bad === undefined) return;
+    expect(validate({ pair: bad })).toBe(false);
+    expect((await client.callTool('pair', { pair: bad })).isError).toBe(true);
+  } finally {
+    await client.close();
+  }
 });

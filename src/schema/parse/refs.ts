@@ -16,10 +16,18 @@ export interface ResolvedRef {
 }
 
 /** Keywords that hold a schema, a list of schemas, or a map of schemas. */
-const holdsSchema = ['items', 'additionalItems', 'additionalProperties', 'contains', 'propertyNames', 'not', 'if'];
+export const holdsSchema = [
+  'items',
+  'additionalItems',
+  'additionalProperties',
+  'contains',
+  'propertyNames',
+  'not',
+  'if',
+];
 holdsSchema.push('then', 'else', 'unevaluatedItems', 'unevaluatedProperties', 'contentSchema');
-const holdsList = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
-const holdsMap = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'];
+export const holdsList = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
+export const holdsMap = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'];
 
 /** A schema without `$id` gets this address: relative references need some base, and it can name no real place. */
 const baseUri = 'schema:///';
