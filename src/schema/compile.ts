@@ -33,7 +33,7 @@ export function compileSchema(schema: SchemaInput, options: CompileOptions): Com
 
 /** As `compileSchema`; `make` decides when the validator of a plain JSON Schema is loaded. */
 export function compileWith(schema: SchemaInput, options: CompileOptions, make: MakeValidator): CompiledSchema {
-  if (isEffectSchema(schema)) return compileWith(standardEffect(schema, options.where), options, make);
+  if (isEffectSchema(schema)) return compileWith(standardEffect(schema, options), options, make);
   if (isStandardSchema(schema)) {
     const json = atRoot(describeStandardSchema(schema, options), options);
     return { json, validator: new StandardValidator(schema) };
@@ -45,8 +45,8 @@ export function compileWith(schema: SchemaInput, options: CompileOptions, make: 
   return { json, validator: plainValidator(json, options.where, make) };
 }
 
-function standardEffect(schema: EffectSchema, where: string): StandardSchemaV1 {
-  const standard = fromEffect(schema);
+function standardEffect(schema: EffectSchema, { direction, where }: CompileOptions): StandardSchemaV1 {
+  const standard = fromEffect(schema, direction);
   if (standard !== undefined) return standard;
   throw new SchemaError(
     `${where}: the package "effect" could not be loaded to use this schema. Pass { schema, json }, ` +

@@ -45,6 +45,8 @@ interface EffectLibrary {
   readonly Schema: {
     /** Version 4. */
     readonly toStandardSchemaV1?: (schema: unknown) => StandardSchemaV1;
+    /** A schema whose values are JSON: its JSON Schema describes this one. */
+    readonly toCodecJson?: (schema: unknown) => unknown;
     readonly toStandardJSONSchemaV1?: (schema: unknown) => { '~standard': { jsonSchema: StandardConverter } };
     /** Version 3. */
     readonly standardSchemaV1?: (schema: unknown) => StandardSchemaV1;
@@ -69,11 +71,13 @@ export function isTypeBoxSchema(schema: object): boolean {
 }
 
 /** A schema of Effect as a Standard Schema; `undefined` where the package cannot be loaded. */
-export function fromEffect(schema: EffectSchema): StandardSchemaV1 | undefined {
+export function fromEffect(schema: EffectSchema, direction: Direction): StandardSchemaV1 | undefined {
   const library = load<EffectLibrary>('effect');
   if (library === undefined) return undefined;
   const { Schema, JSONSchema } = library;
-  const validate = (Schema.toStandardSchemaV1 ?? Schema.standardSchemaV1)?.(schema)['~standard'].validate;
+  // What a client sends is JSON (a date as text, `null` for `undefined`); what a handler returns is not.
+  const validated = direction === 'input' ? (Schema.toCodecJson?.(schema) ?? schema) : schema;
+  const validate = (Schema.toStandardSchemaV1 ?? Schema.standardSchemaV1)?.(validated)['~standard'].validate;
   if (validate === undefined) return undefined;
   const jsonSchema =
     Schema.toStandardJSONSchemaV1?.(schema)['~standard'].jsonSchema ??

@@ -108,6 +108,35 @@ test('Effect 3 works in a project that has it', () => {
 
 type Tuple = readonly [schema: SchemaInput, good: readonly unknown[], bad?: readonly unknown[]];
 
+test('Effect 4 accepts the JSON that it lists', async () => {
+  const server = createServer({ name: 'schemas', version: '1.0.0' });
+  const seen: unknown[] = [];
+  server.tool('book', {
+    input: Effect4.Struct({
+      at: Effect4.Date,
+      seats: Effect4.optional(Effect4.Int),
+      id: Effect4.BigInt,
+      names: Effect4.ReadonlySet(Effect4.String),
+      price: Effect4.FiniteFromString,
+    }),
+    run: (booking) => String(seen.push(booking)),
+  });
+  server.tool('when', { output: Effect4.Struct({ at: Effect4.Date }), run: () => ({ at: new Date(0) }) });
+  const client = await connect(inMemory(server));
+  try {
+    const { inputSchema = {} } = (await client.listTools()).find(({ name }) => name === 'book') ?? {};
+    const booking = { at: '2026-01-31T09:30:00.000Z', seats: null, id: '7', names: ['a'], price: '2.5' };
+    expect(new Ajv2020().compile(inputSchema)(booking)).toBe(true);
+    expect(await client.callTool('book', booking)).toMatchObject({ content: [{ text: '1' }] });
+    const at = new Date(booking.at);
+    expect(seen).toEqual([{ at, seats: undefined, id: 7n, names: new Set(['a']), price: 2.5 }]);
+    expect((await client.callTool('book', { ...booking, at: 'soon' })).isError).toBe(true);
+    expect((await client.callTool('when')).structuredContent).toEqual({ at: '1970-01-01T00:00:00.000Z' });
+  } finally {
+    await client.close();
+  }
+});
+
 /** Tuples of each library, with a value that matches and one that does not. */
 const tuples: Readonly<Record<string, Tuple>> = {
   'zod 4': [z.object({ pair: z.tuple([z.string(), z.number()]) }), ['a', 1], ['a', 1, 2]],
