@@ -24,8 +24,30 @@ const converters: Readonly<Record<string, (schema: object, direction: Direction)
     load<{ toJsonSchema: ConvertSchema }>('@valibot/to-json-schema')?.toJsonSchema(schema, {
       typeMode: direction,
       target: 'draft-2020-12',
+      overrideAction: keepUndescribed,
     }),
 };
+
+interface ValibotAction {
+  readonly valibotAction: { readonly kind: string; readonly type: string };
+  readonly jsonSchema: JsonSchema;
+  readonly errors: readonly string[] | undefined;
+}
+
+/** They change a value at most, but not what JSON Schema says of it. */
+const keepsType = new Set([
+  ...['brand', 'flavor', 'readonly', 'trim', 'trim_start', 'trim_end', 'normalize', 'to_lower_case', 'to_upper_case'],
+  ...['filter_items', 'sort_items', 'to_min_value', 'to_max_value'],
+]);
+
+/**
+ * A check that JSON Schema cannot express is made but not listed, as in the other libraries. The pattern of a regular
+ * expression with flags would be wrong without them, so that is still an error.
+ */
+function keepUndescribed({ valibotAction: { kind, type }, jsonSchema, errors }: ValibotAction): JsonSchema | undefined {
+  if (errors === undefined || type === 'regex') return undefined;
+  return kind === 'validation' || keepsType.has(type) ? jsonSchema : undefined;
+}
 
 /** Before 4.2, and in zod/mini, only the package's own function converts. */
 function convertZod4(schema: object, io: Direction): JsonSchema | undefined {

@@ -98,6 +98,45 @@ describe('Valibot', () => {
   test('is converted by its converter where that is installed', () => {
     expect(compileSchema(schema, input).json).toMatchObject(described);
   });
+
+  test('makes the checks that JSON Schema cannot express', () => {
+    const name = v.pipe(
+      v.string(),
+      v.trim(),
+      v.minLength(1),
+      v.check((text) => text !== 'x', 'is taken'),
+      v.brand('Name'),
+      v.readonly(),
+    );
+    const named = v.pipe(
+      v.object({ name }),
+      v.rawCheck(() => undefined),
+    );
+    for (const options of [input, output]) {
+      expect(compileSchema(named, options).json).toEqual({
+        type: 'object',
+        properties: { name: { type: 'string', minLength: 1 } },
+        required: ['name'],
+      });
+    }
+    expect(compileSchema(named, input).validator.validate({ name: ' a ' })).toEqual({ ok: true, value: { name: 'a' } });
+    expect(validate(named, { name: 'x' })).toBe('name: is taken');
+  });
+
+  test('is rejected at registration where its JSON Schema would be wrong', () => {
+    const length = v.object({
+      n: v.pipe(
+        v.string(),
+        v.transform((text) => text.length),
+      ),
+    });
+    expect(() => compileSchema(length, output)).toThrow(
+      'valibot cannot describe this schema as JSON Schema: The "transform" action cannot be converted to JSON Schema. Use',
+    );
+    const insensitive = v.object({ a: v.pipe(v.string(), v.regex(/^a$/i)) });
+    expect(() => compileSchema(insensitive, input)).toThrow('RegExp flags');
+    expect(() => compileSchema(v.object({ at: v.date() }), input)).toThrow('"date" schema cannot be converted');
+  });
 });
 
 describe('ArkType', () => {

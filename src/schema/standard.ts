@@ -82,7 +82,7 @@ function convertByConverter(schema: StandardSchemaV1, { direction, where }: Comp
     const converted = convertByLibrary(schema, direction);
     if (converted !== undefined) return converted;
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, '');
     throw new SchemaError(
       `${where}: ${props.vendor} cannot describe this schema as JSON Schema: ${reason}. ` +
         'Use a type that JSON can represent, or pass { schema, json } with a JSON Schema of your own.',
