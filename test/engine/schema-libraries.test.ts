@@ -106,6 +106,37 @@ test('Effect 3 works in a project that has it', () => {
   expect(JSON.parse(runInProject({ effect: 'effect3' }, program))).toEqual({ required: ['city'], isError: true });
 });
 
+const point = zod3.object({ x: zod3.number() });
+const tree = z.object({
+  x: z.number(),
+  get children() {
+    return z.array(tree);
+  },
+});
+
+// Those to other places are rejected by what converts schemas for Gemini.
+test.each([
+  ['used twice', zod3.object({ a: point, b: zod3.array(point) }), { a: { x: 1 }, b: [{ x: 'no' }] }],
+  ['recursive', tree, { x: 1, children: [{ x: 1, children: [{ x: 'no', children: [] }] }] }],
+])('references to a schema that is %s lead to definitions', async (_name, input, bad) => {
+  const server = createServer({ name: 'schemas', version: '1.0.0' });
+  server.tool('draw', { input: input as SchemaInput, run: () => '' });
+  const client = await connect(inMemory(server));
+  try {
+    const schema = (await client.listTools())[0]?.inputSchema ?? {};
+    const references = JSON.stringify(schema).match(/"\$ref":"[^"]*"/g) ?? [];
+    expect(references.length).toBeGreaterThan(0);
+    for (const reference of references) expect(reference).toMatch(/"#\/\$defs\/\w+"$/);
+    const validate = new Ajv2020().compile(schema);
+    expect(validate(bad)).toBe(false);
+    expect(validate(JSON.parse(JSON.stringify(bad).replaceAll('"no"', '2'))), JSON.stringify(validate.errors)).toBe(
+      true,
+    );
+  } finally {
+    await client.close();
+  }
+});
+
 type Tuple = readonly [schema: SchemaInput, good: readonly unknown[], bad?: readonly unknown[]];
 
 test('Effect 4 accepts the JSON that it lists', async () => {

@@ -34,7 +34,7 @@ test('the further items of a tuple are not described by a keyword that readers o
   const tuple = { ...list, prefixItems: [text] };
   expect(inPortableForm({ ...tuple, items: number })).toEqual({ ...tuple, unevaluatedItems: number });
   // Beside these, the two keywords differ.
-  for (const other of [{ contains: text }, { allOf: [{ ...list, items: text }] }, { $ref: '#' }]) {
+  for (const other of [{ contains: text }, { allOf: [{ ...list, items: text }] }, { $ref: 'x' }]) {
     const schema = { ...tuple, ...other, items: number };
     expect(inPortableForm(schema)).toEqual(schema);
   }
@@ -64,40 +64,74 @@ test('readers of both dialects accept the same values of tuples', () => {
   }
 });
 
-test('tuples of draft-07 are written as in 2020-12, and references to their items follow', () => {
+test('tuples of draft-07 are written as in 2020-12', () => {
   const pair = { type: 'array', items: [text, { $ref: '#/definitions/n' }], additionalItems: false };
   const schema = {
     $schema: draft07,
     type: 'object',
-    properties: { pair, more: { anyOf: [{ $ref: '#/properties/pair/items/1' }, { type: 'array', items: pair }] } },
+    properties: { pair, more: { anyOf: [number, { type: 'array', items: pair }] } },
     definitions: { n: number },
   };
   const converted = { type: 'array', prefixItems: [text, { $ref: '#/definitions/n' }], maxItems: 2 };
   expect(inPortableForm(schema)).toEqual({
     type: 'object',
-    properties: {
-      pair: converted,
-      more: { anyOf: [{ $ref: '#/properties/pair/prefixItems/1' }, { type: 'array', items: converted }] },
-    },
+    properties: { pair: converted, more: { anyOf: [number, { type: 'array', items: converted }] } },
     definitions: { n: number },
   });
 });
 
-test('references to the further items of a tuple follow, and properties with the names of keywords stay', () => {
-  const rest = { type: 'object', properties: { a: text } };
-  const schema = (tuple: object, ref: string) => ({
+test('references lead to definitions, since some readers follow no others', () => {
+  const node = { type: 'object', properties: { next: { $ref: '#' }, all: { type: 'array', items: { $ref: '#' } } } };
+  const moved = { next: { $ref: '#/$defs/root' }, all: { type: 'array', items: { $ref: '#/$defs/root' } } };
+  const root = { type: 'object', properties: moved };
+  expect(inPortableForm(node)).toEqual({ ...root, $defs: { root } });
+
+  const point = { type: 'object', properties: { x: number } };
+  const shared = (a: object, ref: string) => ({ properties: { a, b: { $ref: ref }, c: { items: { $ref: ref } } } });
+  expect(inPortableForm({ ...shared(point, '#/properties/a'), $defs: { a: text, a2: text } })).toEqual({
+    ...shared({ $ref: '#/$defs/a3' }, '#/$defs/a3'),
+    $defs: { a: text, a2: text, a3: point },
+  });
+
+  for (const prefix of ['#/$defs/n', '#/definitions/n', '#n', 'n', '#/properties/none']) {
+    const schema = { ...shared(text, prefix), $defs: { n: number }, definitions: { n: number } };
+    expect(inPortableForm(schema)).toEqual(schema);
+  }
+  const embedded = { properties: { a: { $id: 'a', items: { $ref: '#' } }, b: { $ref: '#' } } };
+  expect(inPortableForm(embedded)).toEqual(embedded);
+});
+
+test('references into tuples and into parts that have moved follow', () => {
+  const rest = { type: 'object', properties: { 'a b': { type: 'object', properties: { n: number } } } };
+  const schema = {
+    $schema: draft07,
     type: 'object',
     properties: {
-      items: { type: 'array', ...tuple },
-      additionalItems: { $ref: ref },
-      more: { $ref: '#/properties/additionalItems' },
+      items: { type: 'array', items: [text], additionalItems: rest },
+      additionalItems: { $ref: '#/properties/items/additionalItems' },
+      first: { $ref: '#/properties/items/items/0' },
+      inner: { $ref: '#/properties/items/additionalItems/properties/a%20b' },
+      alias: { $ref: '#/properties/additionalItems' },
     },
-  });
-  const portable = schema({ prefixItems: [text], unevaluatedItems: rest }, '#/properties/items/unevaluatedItems');
-  const old = schema({ items: [text], additionalItems: rest }, '#/properties/items/additionalItems');
-  expect(inPortableForm({ $schema: draft07, ...old })).toEqual(portable);
-  const recent = schema({ prefixItems: [text], items: rest }, '#/properties/items/items');
-  expect(inPortableForm({ $schema: newest, ...recent })).toEqual(portable);
+  };
+  const after = inPortableForm(schema);
+  expect(
+    JSON.stringify(after)
+      .match(/"#[^"]*"/g)
+      ?.every((ref) => ref.startsWith('"#/$defs/')),
+  ).toBe(true);
+  const before = new Ajv({ strict: false }).compile(schema);
+  const inNewest = new Ajv2020({ strict: false }).compile(after);
+  for (const [value, isValid] of [
+    [{ items: ['a', { 'a b': { n: 1 } }], additionalItems: {}, first: 'a', inner: { n: 1 }, alias: {} }, true],
+    ...['items', 'additionalItems', 'first', 'inner', 'alias'].map((name) => [{ [name]: 1 }, false] as const),
+    ...[{ items: ['a', 1] }, { inner: { n: 'x' } }, { alias: { 'a b': { n: 'x' } } }].map(
+      (bad) => [bad, false] as const,
+    ),
+  ] as const) {
+    expect(before(value), JSON.stringify(value)).toBe(isValid);
+    expect(inNewest(value), JSON.stringify(value)).toBe(isValid);
+  }
 });
 
 test('names of properties and data are not keywords', () => {

@@ -119,7 +119,8 @@ function followPointer(pointer: string, start: SchemaResource): ResolvedRef | un
   return { schema, resource };
 }
 
-function* childrenOf(schema: JsonSchema): Iterable<unknown> {
+/** The subschemas of a schema. */
+export function* childrenOf(schema: JsonSchema): Iterable<unknown> {
   for (const key of holdsSchema) if (isObject(schema[key])) yield schema[key];
   for (const key of holdsList) {
     const list = schema[key];
