@@ -36,15 +36,26 @@ function movedTo(pointer: string, schema: JsonObject): Record<string, unknown> {
   return ('$id' in schema ? schema : moveReferences(schema, pointer)) as Record<string, unknown>;
 }
 
-function moveReferences(value: unknown, pointer: string): unknown {
+/** What these contain is data, not schemas. */
+const holdsData = new Set(['const', 'default', 'enum', 'examples']);
+/** The keys of these are names, which may be those of keywords. */
+const holdsNames = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+  'dependencies',
+]);
+
+function moveReferences(value: unknown, pointer: string, keysAreNames = false): unknown {
   if (Array.isArray(value)) return value.map((each) => moveReferences(each, pointer));
   if (!isObject(value)) return value;
-  const moved: Record<string, unknown> = {};
-  for (const [key, each] of Object.entries(value)) {
-    if (key === '$ref' && typeof each === 'string' && (each === '#' || each.startsWith('#/'))) {
-      moved[key] = `#${pointer}${each.slice(1)}`;
-    } else if (key === 'const' || key === 'enum' || key === 'default' || key === 'examples') moved[key] = each;
-    else moved[key] = moveReferences(each, pointer);
-  }
-  return moved;
+  const entries = Object.entries(value).map(([key, each]): [string, unknown] => {
+    if (keysAreNames) return [key, moveReferences(each, pointer)];
+    if (holdsData.has(key)) return [key, each];
+    const isLocal = key === '$ref' && typeof each === 'string' && (each === '#' || each.startsWith('#/'));
+    return [key, isLocal ? `#${pointer}${each.slice(1)}` : moveReferences(each, pointer, holdsNames.has(key))];
+  });
+  return Object.fromEntries(entries);
 }
