@@ -7,7 +7,7 @@ import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@mode
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { type } from 'arktype';
+import { scope, type } from 'arktype';
 import { Schema as Effect4 } from 'effect';
 import { Type as TypeBox0 } from 'sinclair-typebox';
 import TypeBox from 'typebox';
@@ -132,6 +132,30 @@ test.each([
     expect(validate(JSON.parse(JSON.stringify(bad).replaceAll('"no"', '2'))), JSON.stringify(validate.errors)).toBe(
       true,
     );
+  } finally {
+    await client.close();
+  }
+});
+
+class Point extends Effect4.Class<Point>('Point')({ x: Effect4.Finite }) {}
+const folder = scope({ folder: { x: 'number', inner: 'folder[]' } }).export().folder;
+
+test.each<[string, SchemaInput, object]>([
+  ['a class of Effect 4', Point, { x: 1 }],
+  ['a recursive type of ArkType', folder, { x: 1, inner: [{ x: 2, inner: [] }] }],
+  ['a schema of zod with an id', z.object({ x: z.number() }).meta({ id: 'PointWithId' }), { x: 1 }],
+])('%s is listed with its properties at the root', async (_name, schema, value) => {
+  const server = createServer({ name: 'schemas', version: '1.0.0' });
+  server.tool('draw', { input: schema, output: schema as z.ZodType, run: () => value });
+  const client = await connect(inMemory(server));
+  try {
+    const { inputSchema = {}, outputSchema = {} } = (await client.listTools())[0] ?? {};
+    for (const listed of [inputSchema, outputSchema]) {
+      expect(listed).toMatchObject({ type: 'object', properties: { x: { type: 'number' } } });
+      expect(new Ajv2020().compile(listed)(value)).toBe(true);
+      expect(new Ajv2020().compile(listed)({ ...value, x: 'no' })).toBe(false);
+    }
+    expect((await client.callTool('draw', { ...value })).structuredContent).toEqual(value);
   } finally {
     await client.close();
   }

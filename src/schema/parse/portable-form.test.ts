@@ -101,6 +101,20 @@ test('references lead to definitions, since some readers follow no others', () =
   expect(inPortableForm(embedded)).toEqual(embedded);
 });
 
+test('the root is not a reference', () => {
+  const node = { type: 'object', properties: { next: { $ref: '#/$defs/node' } }, required: ['next'] };
+  const leaf = { type: 'object', properties: { n: { $ref: '#/$defs/n' } }, description: 'a leaf' };
+  const at = (name: string, $defs: object) => ({ $schema: newest, $ref: `#/$defs/${name}`, $defs });
+  expect(inPortableForm(at('node', { node, leaf }))).toEqual({ ...node, $defs: { node, leaf } });
+  expect(inPortableForm(at('leaf', { leaf, n: number }))).toEqual({ ...leaf, $defs: { n: number } });
+  expect(inPortableForm({ ...at('t', { t: { type: 'object' } }), title: 'T' })).toEqual({ type: 'object', title: 'T' });
+  // There both apply, or the name leads elsewhere.
+  for (const other of [{ required: ['x'] }, { $id: 'x' }, { $ref: '#/$defs/none' }, { $defs: { t: { $id: 't' } } }]) {
+    const { $schema: _, ...schema } = { ...at('t', { t: { type: 'object' } }), ...other };
+    expect(inPortableForm(schema)).toEqual(schema);
+  }
+});
+
 test('references into tuples and into parts that have moved follow', () => {
   const rest = { type: 'object', properties: { 'a b': { type: 'object', properties: { n: number } } } };
   const schema = {

@@ -8,8 +8,9 @@ import { isRestUnevaluated, prefixOf } from './tuples.ts';
 
 /** The same schema for as many readers as possible. MCP assumes 2020-12 where a schema names no dialect. */
 export function inPortableForm(schema: JsonSchema): JsonSchema {
-  const { $schema, ...root } = schema;
+  const { $schema, ...named } = schema;
   if ($schema !== undefined && !isConvertible($schema)) return schema;
+  const root = withoutRootRef(named);
   const definitions = new Definitions(root);
   const converted = convert(root, definitions) as JsonSchema;
   const added = definitions.added();
@@ -22,6 +23,20 @@ const isConvertible = (named: unknown): boolean =>
 const holdsSchemas = new Set([...holdsSchema, ...holdsList]);
 /** The keys of these are names. */
 const holdsNames = new Set(holdsMap);
+
+/** Readers look for `properties` at the root, but converters also write the root as a definition and refer to it. */
+function withoutRootRef(root: JsonSchema): JsonSchema {
+  const { $ref, $defs, ...others } = root;
+  const name = typeof $ref === 'string' ? /^#\/\$defs\/(\w+)$/.exec($ref)?.[1] : undefined;
+  if (name === undefined || !isObject($defs) || Object.keys(others).some((key) => !annotations.has(key))) return root;
+  const { [name]: target, ...rest } = $defs;
+  if (!isObject(target) || target['$ref'] !== undefined || target['$id'] !== undefined) return root;
+  const isUsed = JSON.stringify([target, rest]).includes(JSON.stringify($ref));
+  const left = isUsed ? $defs : rest;
+  return { ...target, ...others, ...(Object.keys(left).length > 0 && { $defs: left }) };
+}
+
+const annotations = new Set(['title', 'description', 'examples', 'default', 'deprecated', '$comment']);
 
 function convert(schema: unknown, definitions: Definitions): unknown {
   if (Array.isArray(schema)) return schema.map((each) => convert(each, definitions));
