@@ -2,6 +2,7 @@
 // labels untrusted content. It checks characters, never meaning: "ignore your instructions" passes.
 
 import { type Finding, type HiddenKind, scan } from './hygiene/scan.ts';
+import { assertKnownOptions } from './known-options.ts';
 
 export type { Finding, HiddenKind } from './hygiene/scan.ts';
 
@@ -153,12 +154,15 @@ export interface LabelOptions {
   readonly fence?: string;
 }
 
+const knownOfLabels: Record<keyof LabelOptions, true> = { maxChars: true, fence: true };
+
 /**
  * Puts untrusted text between two fence lines that name its source, so that a model can distinguish it from
  * instructions. The fence contains a random number that the text does not contain, and look-alike fences in the text are
  * broken up.
  */
 export function labelUntrusted(text: string, source: string, options: LabelOptions = {}): string {
+  assertKnownOptions('labelUntrusted', options, knownOfLabels);
   const content = cleanText(text, 'strip', options.maxChars).replace(/<<(?=[\s/]{0,8}(?:end of )?untrusted)/gi, '< <');
   let fence = options.fence ?? randomFence();
   while (content.includes(fence)) fence = randomFence();

@@ -2,6 +2,7 @@
 // of its own.
 
 import { randomBytes } from 'node:crypto';
+import { assertKnownOptions } from '../common/known-options.ts';
 import { version } from '../common/version.ts';
 import type { Server } from '../engine/server.ts';
 import type { Principal } from '../protocol/callers/principal.ts';
@@ -69,6 +70,23 @@ export interface Console {
   close(): Promise<void>;
 }
 
+const known: Record<keyof ConsoleOptions, true> = {
+  path: true,
+  token: true,
+  readOnly: true,
+  operate: true,
+  authenticate: true,
+  record: true,
+  sandboxOrigin: true,
+  folder: true,
+  raw: true,
+  keep: true,
+  snippets: true,
+  settings: true,
+  gateway: true,
+  audit: true,
+};
+
 /**
  * Creates the console of a server: a page that shows its traffic and calls its tools.
  *
@@ -77,6 +95,7 @@ export interface Console {
  * const { link } = await console.listen();
  */
 export function createConsole(server: Server, options: ConsoleOptions = {}): Console {
+  assertKnownOptions('createConsole', options, known);
   const source = new ServerSource(server, { ...options, version });
   return consoleOf(source, options, options.raw === true);
 }

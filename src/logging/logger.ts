@@ -2,6 +2,7 @@
 // written to stderr by sink.ts; stdout is for the protocol.
 
 import type { Writable } from 'node:stream';
+import { assertKnownOptions } from '../common/known-options.ts';
 import type { LogFields, Logger } from '../common/logger.ts';
 import { type LogLevel, logLevels } from '../protocol/model.ts';
 import { formatJson, formatText, type LogRecord } from './format.ts';
@@ -31,6 +32,16 @@ export interface StreamLogger extends Logger {
   child(fields: LogFields): StreamLogger;
 }
 
+const known: Record<keyof LoggerOptions, true> = {
+  level: true,
+  json: true,
+  stream: true,
+  redact: true,
+  name: true,
+  maxQueuedBytes: true,
+  env: true,
+};
+
 /**
  * Creates a logger that writes to stderr and never blocks the process.
  *
@@ -39,6 +50,7 @@ export interface StreamLogger extends Logger {
  * logger.info('station found', { city: 'Gdynia' });
  */
 export function createLogger(options: LoggerOptions = {}): StreamLogger {
+  assertKnownOptions('createLogger', options, known);
   const env = options.env ?? process.env;
   // Opened with the first line: most servers have nothing to log at start-up.
   const stream = (): NonNullable<LoggerOptions['stream']> => options.stream ?? process.stderr;

@@ -1,6 +1,7 @@
 // Redacts what is logged, audited or shown: by the name of a value, and by the shape of secrets in plain text. Works on
 // a bounded copy; never changes, and never trusts, its input.
 
+import { assertKnownOptions } from '../common/known-options.ts';
 import { mayHoldSecret, secretShapes } from './redact/shapes.ts';
 
 /** What a redactor looks for, in addition to the built-in names and shapes. */
@@ -46,8 +47,20 @@ const normalise = (key: string): string =>
     .replace(/[-_.\s]/g, '')
     .toLowerCase();
 
+const knownOptions: Record<keyof RedactorOptions, true> = {
+  keys: true,
+  patterns: true,
+  replacement: true,
+  maxDepth: true,
+  maxValues: true,
+  maxTextChars: true,
+  ellipsis: true,
+  lookAheadChars: true,
+};
+
 /** Creates a redactor. */
 export function createRedactor(options: RedactorOptions = {}): Redactor {
+  assertKnownOptions('createRedactor', options, knownOptions);
   const { replacement = '[redacted]', maxDepth = 32, maxValues = 20_000 } = options;
   const { maxTextChars = 16_384, lookAheadChars = 4096, ellipsis = '…' } = options;
   const extraKeys = new Set((options.keys ?? []).map(normalise));

@@ -8,6 +8,7 @@ import {
   type TracedRequest,
   type TracedTransport,
 } from '../client/index.ts';
+import { assertKnownOptions } from '../common/known-options.ts';
 import { metrics, names, toolError } from './names.ts';
 import {
   activeToolSpan,
@@ -23,6 +24,7 @@ import {
   type Attributes,
   contentText,
   isTraced,
+  knownOptions,
   metricAttributes,
   sessionAttributes,
   spanName,
@@ -35,6 +37,7 @@ const internalError = -32603;
 
 /** OpenTelemetry for a client: `connect(target, { telemetry: clientTelemetry() })`. */
 export function clientTelemetry(options: TelemetryOptions = {}): ClientTelemetry {
+  assertKnownOptions('clientTelemetry', options, knownOptions);
   const durations = createHistogram(metrics.clientOperation, 'Time from sending a request to its response.');
   const sessions = createHistogram(metrics.clientSession, 'Time a connection of a client is open.');
   /** Requests of the server: the client is the server of these. */

@@ -16,6 +16,14 @@ export interface TelemetryOptions {
   readonly attributes?: Attributes;
 }
 
+/** The names of all options. */
+export const knownOptions: Record<keyof TelemetryOptions, true> = {
+  contents: true,
+  uris: true,
+  polls: true,
+  attributes: true,
+};
+
 export type Attributes = Record<string, string | number | boolean>;
 
 /** The attributes of a metric: those of the span without the ones that would make a time series of every value. */

@@ -1,5 +1,6 @@
 // Spans and metrics of a server: one span for each request, in the trace that the request carries.
 
+import { assertKnownOptions } from '../common/known-options.ts';
 import { InputRequestError } from '../engine/input-requests/input-request-error.ts';
 import type { Pack, RequestEnd, RequestInfo, SentRequest, TaskEvent } from '../engine/ports.ts';
 import type { Server } from '../engine/server.ts';
@@ -10,6 +11,7 @@ import {
   type Attributes,
   contentText,
   isTraced,
+  knownOptions,
   metricAttributes,
   sessionAttributes,
   spanName,
@@ -23,6 +25,7 @@ import { TaskSpans } from './tasks.ts';
  * of its choice; without one, nothing is recorded.
  */
 export function telemetry(options: TelemetryOptions = {}): Pack<Server> {
+  assertKnownOptions('telemetry', options, knownOptions);
   let stop = (): void => {};
   return {
     name: 'telemetry',

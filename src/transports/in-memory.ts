@@ -1,6 +1,7 @@
 // A connection in memory: for tests, and for a client in the same process. Messages are passed as texts, so neither side
 // can see or change objects of the other, and arrive asynchronously and in order, as on a pipe.
 
+import { assertKnownOptions } from '../common/known-options.ts';
 import { type Logger, silentLogger } from '../common/logger.ts';
 import type { Channel, Host, Outlet, Peer } from '../protocol/exchange.ts';
 import { assertHost } from './assert-host.ts';
@@ -32,6 +33,8 @@ export interface InMemoryConnection extends AsyncIterable<unknown> {
   close(): void;
 }
 
+const known: Record<keyof InMemoryOptions, true> = { peer: true, onText: true };
+
 /**
  * Connects to a host in memory.
  *
@@ -41,6 +44,7 @@ export interface InMemoryConnection extends AsyncIterable<unknown> {
  * const response = await connection.receive();
  */
 export function connectInMemory(host: Host, options: InMemoryOptions = {}): InMemoryConnection {
+  assertKnownOptions('connectInMemory', options, known);
   assertHost('connectInMemory', host);
   return new MemoryConnection(host, options);
 }

@@ -22,6 +22,7 @@ import type { RedirectListener, Redirector } from './grants/redirect.ts';
 import type { TokenSet } from './grants/tokens.ts';
 import { Holds } from './holds.ts';
 import { type AuthHttp, createAuthHttp } from './http.ts';
+import { assertAuthOptions } from './known-options.ts';
 import { Presentation } from './presentation.ts';
 import { chooseScopes, includesAll } from './scopes.ts';
 import { SingleFlight } from './single-flight.ts';
@@ -36,6 +37,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
       "createAuthorizer needs the URL of the server: createAuthorizer({ server: 'https://mcp.example.com/mcp', store })",
     );
   }
+  assertAuthOptions('createAuthorizer', options);
   return new OAuthAuthorizer(options);
 }
 

@@ -6,6 +6,7 @@ import { revokeToken } from './grants/oauth.ts';
 import { identityOf } from './grants/registration.ts';
 import type { TokenSet } from './grants/tokens.ts';
 import { type AuthHttp, createAuthHttp } from './http.ts';
+import { assertAuthOptions } from './known-options.ts';
 import type { CredentialStore } from './storage/credential-store.ts';
 import { Credentials, type ServerBinding } from './storage/credentials.ts';
 
@@ -33,6 +34,7 @@ export interface SignedOut {
  * and is not a credential of a user. An authorizer that is in use keeps what it holds in memory.
  */
 export async function signOut(options: SignOutOptions): Promise<SignedOut | undefined> {
+  assertAuthOptions('signOut', options);
   const http = createAuthHttp(options.server, options);
   const credentials = new Credentials(options.store, http.guard.server, options.grant?.kind ?? 'authorization-code');
   const held = await credentials.lock(() => take(credentials), { signal: options.signal });

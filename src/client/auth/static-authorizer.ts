@@ -1,6 +1,7 @@
 // For servers that want a fixed token instead of OAuth: sends it to that server's origin and nowhere else.
 import type { Authorizer } from './authorizer.ts';
 import { createUrlGuard, overHttp, type UrlGuardOptions } from './discovery/url-guard.ts';
+import { assertAuthOptions } from './known-options.ts';
 
 /** Creates an authorizer for a token that the application manages; a function is called for every request. */
 export function createStaticAuthorizer(
@@ -15,6 +16,7 @@ export function createStaticAuthorizer(
       "createStaticAuthorizer needs a server and a token: createStaticAuthorizer({ server: 'https://mcp.example.com/mcp', token })",
     );
   }
+  assertAuthOptions('createStaticAuthorizer', options);
   const { server } = createUrlGuard(options.server, options);
   const { token } = options;
   const toHeaders = (value: string) => ({ authorization: `Bearer ${value}` });

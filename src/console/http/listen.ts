@@ -4,6 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { nodeHttp } from '../../common/builtins.ts';
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { HostOriginCheck, hostsOf, isLoopback, originsOf } from '../../transports/http/access.ts';
 import type { ConsoleExchange, ConsoleSink } from '../contract.ts';
 
@@ -14,6 +15,8 @@ export interface ListenOptions {
   /** A loopback address. Default `127.0.0.1`. */
   readonly host?: string;
 }
+
+const known: Record<keyof ListenOptions, true> = { port: true, host: true };
 
 /** A console on a port of its own. */
 export interface ListeningConsole {
@@ -39,8 +42,10 @@ const maxConnections = 128;
 export async function listen(
   path: string,
   handle: (exchange: ConsoleExchange) => void,
-  { port = 0, host = '127.0.0.1' }: ListenOptions,
+  options: ListenOptions,
 ): Promise<Omit<ListeningConsole, 'link' | 'oneTimeLink'>> {
+  assertKnownOptions('listen', options, known);
+  const { port = 0, host = '127.0.0.1' } = options;
   if (!isLoopback(host)) throw new TypeError(`The console listens on loopback addresses only, not on ${host}`);
   const server = nodeHttp().createServer({ joinDuplicateHeaders: true, requestTimeout: 30_000 });
   server.maxConnections = maxConnections;

@@ -1,6 +1,7 @@
 // Turns the content of configuration files into a `GatewayConfig`: checks our keys, fills in defaults, gives every server
 // its slug. The application reads the files and expands variables first.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { JsonObject } from '../../protocol/model.ts';
 import { canonicalJson, compileSchema, type Issue, type JsonSchema, type Validator } from '../../schema/index.ts';
@@ -85,8 +86,11 @@ export interface GatewayInput {
   readonly gateway?: unknown;
 }
 
+const known: Record<keyof DecodeOptions, true> = { authenticated: true, folder: true };
+
 /** Decodes a configuration that is already an object, for programs. Variables such as `${NAME}` are not expanded. */
 export async function gatewayConfig(input: GatewayInput, options: DecodeOptions = {}): Promise<GatewayConfig> {
+  assertKnownOptions('gatewayConfig', options, known);
   if (!isObject(input?.mcpServers)) {
     throw new TypeError(
       'gatewayConfig needs the servers by name: gatewayConfig({ mcpServers: { notes: { command: "…", args: [] } } })',

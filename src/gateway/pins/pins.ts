@@ -1,6 +1,7 @@
 // Pins: the definitions of tools as they were accepted. A tool that changes afterwards, when a user has already decided to
 // trust it, is reported or withheld until the change is accepted.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import type { Logger } from '../../common/logger.ts';
 import type { Tool } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
@@ -28,6 +29,8 @@ export interface PinOptions {
   /** Called once for each change that is found: for the audit log. */
   readonly onChange?: ((server: UpstreamConfig, change: PinChange) => void) | undefined;
 }
+
+const known: Record<keyof PinOptions, true> = { file: true, configFiles: true, logger: true, onChange: true };
 
 /** A tool that is different from what was accepted. */
 export interface PinDifference {
@@ -87,7 +90,9 @@ export class Pins implements PinChecker {
   readonly #reported = new Set<string>();
 
   /** Throws a `PinFileError` if the file is damaged. */
-  constructor({ file, configFiles = [], logger, onChange }: PinOptions) {
+  constructor(options: PinOptions) {
+    assertKnownOptions('Pins', options, known);
+    const { file, configFiles = [], logger, onChange } = options;
     this.#file = file;
     this.#uses = new LatestUses(configFiles);
     this.#logger = logger;

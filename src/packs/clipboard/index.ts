@@ -1,6 +1,7 @@
 // Pack `clipboard`: get_clipboard and set_clipboard on the clipboard of this machine. Text is passed through and not
 // stored: not in the log, not in memory, not on disk.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import type { Logger } from '../../common/logger.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Pack } from '../../engine/ports.ts';
@@ -45,7 +46,10 @@ export async function pickBackend(name: BackendName): Promise<ClipboardBackend> 
   return (await import('./detect.ts')).pickBackend(name);
 }
 
+const known: Record<keyof ClipboardOptions, true> = { backend: true, maxCharacters: true, timeoutMs: true };
+
 export function clipboard(options: ClipboardOptions = {}): ClipboardPack {
+  assertKnownOptions('clipboard', options, known);
   const { backend = 'auto', maxCharacters = defaultMaxCharacters, timeoutMs = defaultTimeoutMs } = options;
   let logger: Logger | undefined;
   let finding: Promise<ClipboardBackend> | undefined;

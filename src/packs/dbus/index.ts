@@ -1,6 +1,7 @@
 // The pack `dbus`: D-Bus services of this machine as `dbus://service/…` resources. The log says so if no bus can be
 // reached.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { DbusOptions } from './resources.ts';
@@ -16,8 +17,11 @@ export const dbusSchema = {
   additionalProperties: false,
 } as const;
 
+const known: Record<keyof DbusOptions, true> = { buses: true, services: true, timeoutMs: true };
+
 /** Adds the resources to a server. Await `server.use(dbus(…))`: it connects to the buses before it resolves. */
 export function dbus(options: DbusOptions = {}): Pack<Server> {
+  assertKnownOptions('dbus', options, known);
   let close: (() => void) | undefined;
   return {
     name: 'dbus',

@@ -1,6 +1,7 @@
 // The pack `files`: tools that read, list, search and, where allowed, change the files in some folders. Names and
 // arguments are those of the official filesystem server. Every path goes through the one resolver (security/files).
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { ToolResult } from '../../protocol/model.ts';
@@ -59,9 +60,28 @@ export const filesSchema = {
 } as const;
 
 const defaultReadBytes = 1024 * 1024;
+const known: Record<keyof FilesOptions, true> = {
+  roots: true,
+  write: true,
+  maxReadBytes: true,
+  clientRoots: true,
+  own: true,
+  maxFileBytes: true,
+  maxWriteBytes: true,
+  maxEntries: true,
+  maxSearchEntries: true,
+  maxSearchBytes: true,
+  maxMatches: true,
+  allowHardLinks: true,
+};
 
 /** Adds the tools to a server. Throws `FILE_BAD_ROOT` for a folder that does not exist. */
 export function files(options: FilesOptions): Pack<Server> {
+  const folders: unknown = options?.roots;
+  if (!Array.isArray(folders) || folders.length === 0) {
+    throw new TypeError('files() needs "roots", a list of folders: files({ roots: [\'/srv/docs\'] })');
+  }
+  assertKnownOptions('files', options, known);
   const { roots, write = false, maxReadBytes = defaultReadBytes, clientRoots = 'bound', own, ...limits } = options;
   return {
     name: 'files',

@@ -1,6 +1,7 @@
 // Pack `meta`: a server that describes itself. The health of its parts, which tools it has and what they are for, and
 // optionally a short list of tools with a search for the others.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { type Candidate, rankTools } from '../../engine/catalog/rank-tools.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Pack } from '../../engine/ports.ts';
@@ -49,7 +50,10 @@ const defaultFound = 5;
 const maxFound = 50;
 const readOnly = { readOnlyHint: true, openWorldHint: false } as const;
 
+const known: Record<keyof MetaOptions, true> = { health: true, categories: true, tools: true, shortList: true };
+
 export function meta(options: MetaOptions = {}): Pack<Server> {
+  assertKnownOptions('meta', options, known);
   const { tools = everyTool, shortList } = options;
   return {
     name: 'meta',

@@ -1,6 +1,7 @@
 // Pack `reference`: time, arithmetic, a counter, notes and a long task, with their resources and prompts. Small
 // enough to read, with one of everything a client may want to try.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import type { Middleware, Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import { installArithmetic } from './arithmetic.ts';
@@ -52,9 +53,21 @@ export const referenceSchema = {
   additionalProperties: false,
 } as const;
 
+const known: Record<keyof ReferenceOptions, true> = {
+  store: true,
+  listsTimezone: true,
+  deletesNotes: true,
+  demoTools: true,
+  maxBytesPerCaller: true,
+  maxBytesTotal: true,
+  maxListCharacters: true,
+  now: true,
+};
+
 export function reference(options: ReferenceOptions = {}): Pack<Server> {
+  assertKnownOptions('reference', options, known);
   const {
-    store = createMemoryNotes(options),
+    store = createMemoryNotes({ maxBytesPerCaller: options.maxBytesPerCaller, maxBytesTotal: options.maxBytesTotal }),
     listsTimezone = true,
     demoTools = true,
     now = () => new Date(),

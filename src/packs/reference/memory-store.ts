@@ -1,5 +1,6 @@
 // Notes and counters in memory, lost when the process ends.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { UserError } from '../../common/user-error.ts';
 import type { Note, NoteQuery, NoteStore, NotesChange } from './store.ts';
 
@@ -18,8 +19,10 @@ export interface MemoryNotesOptions {
 }
 
 const mebibyte = 1024 * 1024;
+const known: Record<keyof MemoryNotesOptions, true> = { maxBytesPerCaller: true, maxBytesTotal: true };
 
 export function createMemoryNotes(options: MemoryNotesOptions = {}): NoteStore {
+  assertKnownOptions('createMemoryNotes', options, known);
   const { maxBytesPerCaller = 16 * mebibyte, maxBytesTotal = 64 * mebibyte } = options;
   const owners = new Map<string, Owned>();
   const listeners = new Set<(change: NotesChange) => void>();

@@ -1,6 +1,7 @@
 // The pack `research`: `search_literature` queries several sources in parallel. Sources are plugins of this pack: three
 // that need no key are built in, others are passed as options.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { UserError } from '../../common/user-error.ts';
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
@@ -73,8 +74,20 @@ const builtIn: Readonly<Record<BuiltIn, new (options: RemoteSourceOptions) => Li
   openalex: OpenAlex,
 };
 
+const known: Record<keyof ResearchOptions, true> = {
+  sources: true,
+  urls: true,
+  contact: true,
+  timeoutMs: true,
+  limits: true,
+  network: true,
+  cacheTtlMs: true,
+  maxCached: true,
+};
+
 /** Adds `search_literature` to a server. */
 export function research(options: ResearchOptions = {}): ResearchPack {
+  assertKnownOptions('research', options, known);
   const { cacheTtlMs = 10 * 60_000, maxCached = 200, sources: wanted = Object.keys(builtIn) as BuiltIn[] } = options;
   const sources = wanted.map((source) => (typeof source === 'string' ? makeSource(source, options) : source));
   // The code that merges responses is loaded with the first query.

@@ -1,6 +1,7 @@
 // The pack `search`: one tool, `web_search`. The search engine is behind an interface; the default is DuckDuckGo, which
 // needs no key.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { UserError } from '../../common/user-error.ts';
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
@@ -75,8 +76,23 @@ export interface SearchPack extends Pack<Server> {
   health(): { readonly status: 'ok' | 'degraded' | 'failed'; readonly detail?: string };
 }
 
+const known: Record<keyof SearchOptions, true> = {
+  backend: true,
+  url: true,
+  region: true,
+  safeSearch: true,
+  timeoutMs: true,
+  cacheTtlMs: true,
+  maxCached: true,
+  label: true,
+  annotations: true,
+  limits: true,
+  network: true,
+};
+
 /** Adds `web_search` to a server. The network code is loaded with the first query. */
 export function search(options: SearchOptions = {}): SearchPack {
+  assertKnownOptions('search', options, known);
   const { cacheTtlMs = 5 * 60_000, maxCached = 200, label = 'fence', annotations = true } = options;
   const engine = chooseEngine(options);
   let backend: SearchBackend | undefined;

@@ -2,6 +2,7 @@
 // them from.
 
 import { basename } from 'node:path';
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { silentLogger } from '../../common/logger.ts';
 import { resourceEntry, skillEntry } from '../../engine/catalog/new-entries.ts';
 import type { Pack } from '../../engine/ports.ts';
@@ -34,8 +35,23 @@ export interface SkillsPack extends Pack<Server> {
   reload(): Promise<void>;
 }
 
+const known: Record<keyof SkillsOptions, true> = {
+  folders: true,
+  prefix: true,
+  watch: true,
+  maxSkills: true,
+  own: true,
+};
+
 /** Adds the skills in some folders to a server. Await `server.use(skills(…))`: it reads them before it resolves. */
 export function skills(options: SkillsOptions): SkillsPack {
+  const folders: unknown = options?.folders;
+  if (!Array.isArray(folders) || folders.length === 0) {
+    throw new TypeError(
+      'skills() needs "folders", a list of folders that have skills in them: skills({ folders: [\'/srv/skills\'] })',
+    );
+  }
+  assertKnownOptions('skills', options, known);
   let installed: InstalledSkills | undefined;
   return {
     name: 'skills',
@@ -67,9 +83,6 @@ class InstalledSkills {
 
   constructor(server: Server, options: SkillsOptions) {
     const { folders, prefix = '', own } = options;
-    if (!Array.isArray(folders) || folders.length === 0) {
-      throw new TypeError('skills() needs "folders": a list of folders that have skills in them');
-    }
     if (/^\/|\/\/|\/$/.test(prefix))
       throw new TypeError(`skills(): the prefix ${JSON.stringify(prefix)} has an empty part`);
     this.#server = server;

@@ -1,6 +1,7 @@
 // The pack `system`: access to this machine. Sandboxed commands, files, a prompt, and a tool that uses the client's
 // model. Each part can be left out; the log says why a part is absent.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { OwnFiles } from '../../security/files/tree.ts';
@@ -75,8 +76,21 @@ export const systemSchema = {
   additionalProperties: false,
 } as const;
 
+const known: Record<keyof SystemOptions, true> = {
+  roots: true,
+  own: true,
+  clientRoots: true,
+  files: true,
+  watch: true,
+  maxWatchedFolders: true,
+  commands: true,
+  analysis: true,
+  askModel: true,
+};
+
 /** Adds the parts to a server. Await `server.use(system(…))`: it checks the sandbox before it resolves. */
 export function system(options: SystemOptions = {}): Pack<Server> {
+  assertKnownOptions('system', options, known);
   const undo: (() => void | Promise<void>)[] = [];
   return {
     name: 'system',

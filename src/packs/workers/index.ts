@@ -1,6 +1,7 @@
 // The pack `workers`: long-lived programs under supervision, for example command-line coding agents. Tools start, list,
 // message, read and stop them; `worker://` resources show them and notify about changes.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { silentLogger } from '../../common/logger.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Pack } from '../../engine/ports.ts';
@@ -83,8 +84,26 @@ export const workersSchema = {
   additionalProperties: false,
 } as const;
 
+const known: Record<keyof WorkersOptions, true> = {
+  programs: true,
+  writable: true,
+  own: true,
+  readOnly: true,
+  network: true,
+  environment: true,
+  level: true,
+  limits: true,
+  runAs: true,
+  maxAlive: true,
+  maxEnded: true,
+  supervision: true,
+  registry: true,
+  record: true,
+};
+
 /** Adds tools and resources to a server. Await `server.use(workers(…))`: it checks the sandbox before it resolves. */
 export function workers(options: WorkersOptions = {}): Pack<Server> {
+  assertKnownOptions('workers', options, known);
   let close: (() => Promise<void>) | undefined;
   return {
     name: 'workers',

@@ -2,6 +2,7 @@
 // The content of lines: line-encoder.ts; writing them: writer.ts.
 
 import { monotonicMs } from '../../common/clock.ts';
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { silentLogger } from '../../common/logger.ts';
 import { checkMiddleware } from '../../engine/calls/middleware.ts';
 import type { Middleware, RequestEnd, RequestInfo } from '../../engine/ports.ts';
@@ -27,6 +28,24 @@ const minLineBytes = 16 * kibibyte;
 /** When a rejected client may retry; the disk is checked as often. */
 const retryMs = 1_000;
 
+const known: Record<keyof AuditOptions, true> = {
+  directory: true,
+  name: true,
+  sync: true,
+  failureMode: true,
+  maxFileBytes: true,
+  maxTotalBytes: true,
+  maxFiles: true,
+  maxLineBytes: true,
+  maxQueuedBytes: true,
+  minFreeBytes: true,
+  arguments: true,
+  fields: true,
+  secretKeys: true,
+  secretPatterns: true,
+  logger: true,
+};
+
 /**
  * Opens an audit log and continues its chain.
  *
@@ -34,6 +53,7 @@ const retryMs = 1_000;
  * await server.use(await openAuditLog({ directory: '/var/log/mooring' }));
  */
 export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
+  assertKnownOptions('openAuditLog', options, known);
   const { name = 'audit', sync = 'interval', failureMode = 'closed', maxFiles = Number.POSITIVE_INFINITY } = options;
   const { maxLineBytes = 32 * kibibyte, maxQueuedBytes = 16 * mebibyte, minFreeBytes = mebibyte } = options;
   const maxTotalBytes = options.maxTotalBytes ?? Math.max(1024 * mebibyte, 2 * (options.maxFileBytes ?? 0));

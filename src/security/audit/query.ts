@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs';
 import { compileGlob } from '../../common/glob.ts';
 import { cleanText } from '../../common/hygiene.ts';
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { pause } from '../../common/wait.ts';
 import { type AuditEntry, parseEntry } from './entry.ts';
 import { currentFile, logNames } from './files.ts';
@@ -29,9 +30,14 @@ export interface AuditFilter {
 }
 
 const texts = ['event', 'principal', 'session', 'name', 'method', 'outcome'] as const;
+const knownOfFilters: Record<keyof AuditFilter, true> = {
+  ...{ since: true, until: true },
+  ...{ event: true, principal: true, session: true, name: true, method: true, outcome: true },
+};
 
 /** Compiles a filter. */
 export function compileFilter(filter: AuditFilter): (entry: AuditEntry) => boolean {
+  assertKnownOptions('an audit filter', filter, knownOfFilters);
   const globs = texts.flatMap((key) => (filter[key] === undefined ? [] : [[key, compileGlob(filter[key])] as const]));
   const since = filter.since?.toISOString() ?? '';
   const until = filter.until?.toISOString() ?? '\uffff';
@@ -63,6 +69,8 @@ export interface TailOptions {
   readonly follow?: AbortSignal;
 }
 
+const known: Record<keyof TailOptions, true> = { lines: true, filter: true, follow: true };
+
 const pollMs = 300;
 
 /** The last lines of a log, then, with `follow`, every new one. */
@@ -71,6 +79,7 @@ export async function* tailAudit(
   options: TailOptions = {},
   name = 'audit',
 ): AsyncGenerator<AuditEntry> {
+  assertKnownOptions('tailAudit', options, known);
   const { lines = 20, filter = {}, follow } = options;
   const fits = compileFilter(filter);
   const last: AuditEntry[] = [];

@@ -2,6 +2,7 @@
 // required scopes, so that the client can return with a better token (step-up).
 
 import { compileGlobs } from '../../common/glob.ts';
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { inSlices } from '../../common/slices.ts';
 import { checkMiddleware } from '../../engine/calls/middleware.ts';
 import type { ChangeFilter, Middleware, RequestInfo } from '../../engine/ports.ts';
@@ -60,8 +61,11 @@ export function compileScopes(rules: readonly ScopeRule[]): ScopesOf {
   };
 }
 
+const known: Record<keyof ScopeOptions, true> = { challenge: true };
+
 /** Requires scopes by operation. Callers that lack the scopes to read a resource are not notified of its changes either. */
 export function requireScopes(rules: readonly ScopeRule[], options: ScopeOptions = {}): Middleware {
+  assertKnownOptions('requireScopes', options, known);
   requireRules('requireScopes', rules, ruleOptions, 'requireScopes([{ tools: ["delete_*"], scopes: ["admin"] }])');
   for (const rule of rules) {
     if (rule.scopes === undefined)

@@ -2,6 +2,7 @@
 // else. Every path or `file:` URI from outside goes through a tree.
 
 import { resolveLimits } from '../../common/known-options.ts';
+import { requireList } from '../rule-checks.ts';
 import type { ChangeTarget } from './change.ts';
 import type { FileLocation, FileTree } from './contract.ts';
 import { fileErrors, fromSystem } from './errors.ts';
@@ -39,6 +40,7 @@ export interface TreeOptions extends Partial<FileLimits> {
  * pool); the bytes themselves are read and written asynchronously.
  */
 export function openRoots(paths: readonly string[], options: TreeOptions = {}): FileTree {
+  requireList('openRoots', paths, 'folders', "openRoots(['/srv/docs'])");
   const { access = bestPathAccess(), own, ...given } = options;
   const limits: FileLimits = resolveLimits(defaultFileLimits, given, ['maxLinkHops']);
   const roots = paths.map(openRoot);

@@ -31,8 +31,11 @@ const retryMs = 1_000;
 /** Requests that are long-lived by design; they have their own limit. */
 const longLived = 'subscriptions/listen';
 
+const known: Record<keyof ConcurrencyOptions, true> = { isKnown: true, releaseDelayMs: true };
+
 /** Limits how many requests run at the same time. Waiting in the queue counts as time of the call. */
 export function limitConcurrency(rule: ConcurrencyRule, options: ConcurrencyOptions = {}): Middleware {
+  assertKnownOptions('limitConcurrency', options, known);
   assertKnownOptions('limitConcurrency', rule, ruleOptions);
   const { max, queue = 0 } = rule;
   const { isKnown = () => true, releaseDelayMs = 10_000 } = options;

@@ -1,6 +1,7 @@
 // Load shedding: when the process falls behind, new work is rejected immediately, so that running calls can finish and
 // pings, cancellations and health probes still get responses. Measures the event loop lag and counts requests in flight.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { isThenable } from '../../engine/calls/run-call.ts';
 import type { Middleware, RequestInfo } from '../../engine/ports.ts';
 import { CallerBudget, callerKey } from '../../protocol/callers/caller-budget.ts';
@@ -36,8 +37,17 @@ export interface LoadShedding {
 
 const tickMs = 50;
 
+const known: Record<keyof SheddingOptions, true> = {
+  maxLagMs: true,
+  maxInFlight: true,
+  maxInFlightPerCaller: true,
+  retryAfterMs: true,
+  now: true,
+};
+
 /** Starts to monitor the load. */
 export function shedLoad(options: SheddingOptions = {}): LoadShedding {
+  assertKnownOptions('shedLoad', options, known);
   const { maxLagMs = 250, maxInFlight = 10_000, retryAfterMs = 1_000, now = () => performance.now() } = options;
   const { maxInFlightPerCaller = Math.max(Math.ceil(maxInFlight / 2), 100) } = options;
   const inFlight = new CallerBudget(maxInFlight, maxInFlightPerCaller);

@@ -1,6 +1,7 @@
 // Rate limits as middleware: a request over the limit is rejected before anything runs, with the time to wait.
 // Initialization, pings, notifications and cancellations always pass, and no connection is ever closed for it.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { checkMiddleware } from '../../engine/calls/middleware.ts';
 import type { Middleware, RequestInfo } from '../../engine/ports.ts';
 import { wireErrors } from '../../protocol/errors.ts';
@@ -47,6 +48,8 @@ type BucketsOf = (request: RequestInfo) => Buckets | undefined;
 /** The same as descriptions. */
 type Describe = (request: RequestInfo) => readonly Bucket[];
 
+const known: Record<keyof RateLimitOptions, true> = { store: true, isKnown: true, now: true };
+
 /**
  * Limits the rate of requests. A request must pass every rule that covers it; a rejected request uses no token.
  *
@@ -54,6 +57,7 @@ type Describe = (request: RequestInfo) => readonly Bucket[];
  * server.around(rateLimit([{ per: 'principal', requests: 100, windowMs: 60_000, burst: 20 }]));
  */
 export function rateLimit(rules: readonly RateRule[], options: RateLimitOptions = {}): Middleware {
+  assertKnownOptions('rateLimit', options, known);
   requireRules('rateLimit', rules, ruleOptions, example);
   const { store = createMemoryBuckets(), isKnown = () => true, now } = options;
   const bucketsOf = compileRules(rules, store, isKnown);

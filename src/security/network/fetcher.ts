@@ -1,7 +1,7 @@
 // The fetcher for all outgoing requests: checks where a URL leads, connects to exactly the checked addresses, follows
 // redirects by the same rules, and limits time and bytes. No other file opens an outgoing HTTP connection.
 
-import { resolveLimitOptions } from '../../common/known-options.ts';
+import { assertKnownOptions, resolveLimitOptions } from '../../common/known-options.ts';
 import { acceptedEncodings } from './body.ts';
 import { fromNode, networkErrors } from './errors.ts';
 import { sendHop } from './hop.ts';
@@ -73,8 +73,21 @@ export interface Fetcher {
   fetch(url: string | URL, init?: FetchInit): Promise<FetchedResponse>;
 }
 
+const known: Record<keyof FetcherOptions, unknown> = {
+  ...defaultFetchLimits,
+  allow: true,
+  deny: true,
+  hosts: true,
+  ports: true,
+  httpsOnly: true,
+  resolver: true,
+  ca: true,
+  userAgent: true,
+};
+
 /** Creates a fetcher. Throws `NETWORK_BAD_POLICY` for an invalid rule. */
 export function createFetcher(options: FetcherOptions = {}): Fetcher {
+  assertKnownOptions('createFetcher', options, known);
   const limits: FetchLimits = resolveLimitOptions<FetchLimits>(defaultFetchLimits, options, ['maxRedirects']);
   const policy = compilePolicy(options);
   const { resolver = systemResolver, ca, userAgent = 'mooring' } = options;

@@ -1,5 +1,6 @@
 // Applies a policy to a server: hides what it denies, and enforces its limits. No tool can reach or change this.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { runInSlices } from '../../common/slices.ts';
 import { checkOf, compose } from '../../engine/calls/middleware.ts';
 import type { ChangeFilter, Middleware, Pack, RequestInfo } from '../../engine/ports.ts';
@@ -61,6 +62,8 @@ export interface PolicyGuard extends Pack<Server> {
   replace(policy: CompiledPolicy): void;
 }
 
+const known: Record<keyof ApplyOptions, true> = { challenge: true, buckets: true };
+
 /**
  * A policy for `server.use`: in force before the first transport, released when the server closes.
  *
@@ -68,6 +71,7 @@ export interface PolicyGuard extends Pack<Server> {
  * await server.use(enforcePolicy(await loadPolicy('policy.yaml')));
  */
 export function enforcePolicy(policy: CompiledPolicy, options: ApplyOptions = {}): PolicyGuard {
+  assertKnownOptions('enforcePolicy', options, known);
   requireCompiled(policy);
   let first = policy;
   let applied: AppliedPolicy | undefined;

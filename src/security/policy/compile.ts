@@ -1,5 +1,6 @@
 // Compiles a policy: checks it against its schema and for contradictions, and converts its parts for the guards.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { compileEagerly } from '../../schema/eager.ts';
 import { formatIssues } from '../../schema/index.ts';
 import { compileScopes, type ScopeRule, type ScopesOf } from '../auth/scopes.ts';
@@ -58,6 +59,7 @@ const schemaOfPolicies = () =>
 
 /** Validates a policy and compiles it for one profile. Throws a `PolicyError` that says what to fix. */
 export function compilePolicy(source: unknown, options: { readonly profile?: string } = {}): CompiledPolicy {
+  assertKnownOptions('compilePolicy', options, { profile: true });
   const validation = schemaOfPolicies().validator.validate(source);
   if (validation instanceof Promise || !validation.ok) {
     const why = validation instanceof Promise ? 'it cannot be checked' : formatIssues(validation.issues);

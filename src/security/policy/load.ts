@@ -6,6 +6,7 @@ import { dirname, relative, resolve } from 'node:path';
 import { decodeText } from '../../common/decode-text.ts';
 import { errnoText } from '../../common/errno-text.ts';
 import { hasModes } from '../../common/file-modes.ts';
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { parseYaml } from '../../common/parse-yaml.ts';
 import { isInside } from '../files/is-inside.ts';
 import { type CompiledPolicy, compilePolicy } from './compile.ts';
@@ -22,8 +23,11 @@ export interface LoadOptions {
   readonly guarded?: readonly string[];
 }
 
+const known: Record<keyof LoadOptions, true> = { profile: true, guarded: true };
+
 /** Loads and compiles a policy in YAML or JSON. Throws a `PolicyError` that says what to fix. */
 export async function loadPolicy(path: string, options: LoadOptions = {}): Promise<CompiledPolicy> {
+  assertKnownOptions('loadPolicy', options, known);
   const source = await readSource(path);
   const policy = compilePolicy(source, options.profile === undefined ? {} : { profile: options.profile });
   const writable = [...(policy.files?.write ?? []), ...(policy.sandbox?.writable ?? [])];

@@ -2,6 +2,7 @@
 // them, and returns a sandbox only after a check that it works on this machine.
 
 import type { Readable } from 'node:stream';
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { HeadBuffer, TailBuffer } from './capture.ts';
 import type { ControlGroup, ControlGroupHome } from './cgroup.ts';
 import { findControlGroups, sweepControlGroups } from './cgroup.ts';
@@ -42,6 +43,20 @@ const stderrTailBytes = 64 * 1024;
 /** The clock inside runs this much longer than ours: it is a second safeguard, in case this process has ended. */
 const innerClockSlackMs = 2_000;
 
+const known: Record<keyof SandboxPolicy, true> = {
+  level: true,
+  programs: true,
+  readOnly: true,
+  writable: true,
+  hidden: true,
+  network: true,
+  unixSockets: true,
+  environment: true,
+  runAs: true,
+  controlGroup: true,
+  limits: true,
+};
+
 /**
  * Creates a sandbox, checks that its isolation works on this machine, and only then returns it. Otherwise it throws a
  * `SandboxError`, so that the tool that needs it stays absent.
@@ -51,6 +66,7 @@ const innerClockSlackMs = 2_000;
  * const { stdout } = await sandbox.run({ program: 'ls', args: ['-la'], cwd: '/srv/project' });
  */
 export async function createSandbox(policy: SandboxPolicy): Promise<Sandbox> {
+  assertKnownOptions('createSandbox', policy, known);
   const level = policy.level ?? 'kernel';
   const limits = resolveLimits(policy.limits);
   const identity = chooseIdentity(policy.runAs, policy.writable);

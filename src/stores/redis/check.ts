@@ -1,5 +1,6 @@
 // Facts about a Redis that matter before a server depends on it.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { silentLogger } from '../../common/logger.ts';
 import { parseRedisAddress, showAddress } from './address.ts';
 import { RedisConnection } from './connection.ts';
@@ -21,6 +22,8 @@ export interface RedisFacts {
 const oldest = { Redis: [6, 2], Valkey: [7, 2] } as const;
 const pings = 5;
 
+const known = { url: true, username: true, password: true, sentinelPassword: true, tls: true };
+
 /** Connects, asks, and disconnects. Rejects with the reason, and a `remedy`, if that is not possible. Writes nothing. */
 export async function checkRedis(
   options: { readonly url: string } & Pick<
@@ -28,6 +31,7 @@ export async function checkRedis(
     'username' | 'password' | 'sentinelPassword' | 'tls'
   >,
 ): Promise<RedisFacts> {
+  assertKnownOptions('checkRedis', options, known);
   const { url, ...rest } = options;
   const address = parseRedisAddress(url);
   const redis = await RedisConnection.open({ address, ...rest, logger: silentLogger, key: 'mooring' });

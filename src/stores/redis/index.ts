@@ -1,6 +1,7 @@
 // Everything that several processes of one server share, in Redis or Valkey: sessions, messages between the processes, events of
 // streams, tasks, rate limits.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { type Logger, silentLogger } from '../../common/logger.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
@@ -78,6 +79,24 @@ const maxAgeMs = 5_000;
 /** How long replicas may take. */
 const replicaMs = 1_000;
 
+const known: Record<keyof RedisOptions, true> = {
+  url: true,
+  name: true,
+  version: true,
+  keys: true,
+  prefix: true,
+  username: true,
+  password: true,
+  sentinelPassword: true,
+  tls: true,
+  waitReplicas: true,
+  logger: true,
+  lookUpTimeoutMs: true,
+  commandTimeoutMs: true,
+  maxTasks: true,
+  maxBytesTotal: true,
+};
+
 /**
  * Connects to Redis and joins the other processes. Fails if Redis cannot be reached, or if another server uses the same prefix.
  *
@@ -86,6 +105,7 @@ const replicaMs = 1_000;
  * const server = createServer({ name: 'library', version: '1.0.0', key, store: redis.store, bus: redis.bus });
  */
 export async function openRedis(options: RedisOptions): Promise<RedisStores> {
+  assertKnownOptions('openRedis', options, known);
   const { name, version, keys = [], waitReplicas = 0, logger = silentLogger } = options;
   const address = parseRedisAddress(options.url);
   const prefix = keyPrefix(options.prefix ?? `mooring:${name}`);

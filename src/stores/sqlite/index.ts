@@ -1,6 +1,7 @@
 // The data folder: one SQLite file that several processes may share. Everything durable of the ready-made servers is
 // in it. The packs that use it name the small interfaces they need; the classes here fit them.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import type { Logger } from '../../common/logger.ts';
 import { type CopyOptions, refreshBackup } from './backup.ts';
 import { Database, type DatabaseOptions } from './database.ts';
@@ -35,8 +36,21 @@ export interface DataFolder {
   close(): Promise<void>;
 }
 
+const known: Record<keyof DataFolderOptions, true> = {
+  busyTimeoutMs: true,
+  pollMs: true,
+  maxNotes: true,
+  maxBytesPerCaller: true,
+  maxBytesTotal: true,
+  maxTasks: true,
+  backups: true,
+  backupAfterMs: true,
+  logger: true,
+};
+
 /** Opens the data folder, creating it if it does not exist; fails with a `StoreError` that says what to do. */
 export async function openDataFolder(folder: string, options: DataFolderOptions = {}): Promise<DataFolder> {
+  assertKnownOptions('openDataFolder', options, known);
   const { logger, backupAfterMs = 30_000 } = options;
   const database = await Database.open(folder, options);
   const renew = (): Promise<boolean> => refreshBackup(database, options.backups);

@@ -1,8 +1,10 @@
 // The place a browser comes back to after sign-in: a listener on 127.0.0.1 that answers one path, for one sign-in, and
 // closes. Requests with another Host, another path or another state change nothing and do not end the wait.
+
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { nodeHttp } from '../../../common/builtins.ts';
+import { assertKnownOptions } from '../../../common/known-options.ts';
 import { AuthError, authErrors } from '../errors.ts';
 import { type OpenUrl, openInBrowser } from './browser.ts';
 import { renderPage } from './callback-page.ts';
@@ -22,8 +24,11 @@ export interface LoopbackOptions {
   readonly clientName?: string;
 }
 
+const known: Record<keyof LoopbackOptions, true> = { port: true, host: true, path: true, open: true, clientName: true };
+
 /** Creates a redirector that listens on loopback. */
 export function createLoopbackRedirector(options: LoopbackOptions = {}): Redirector {
+  assertKnownOptions('createLoopbackRedirector', options, known);
   const host = options.host ?? '127.0.0.1';
   const path = options.path ?? '/callback';
   const open = options.open ?? openInBrowser;

@@ -1,12 +1,14 @@
 // Credentials on disk, for the command line and for long-lived clients: one JSON file that only its owner can read,
 // replaced atomically, shared safely by several processes, and encrypted if there is a key. A file that other users could
 // have read or written is rejected.
+
 import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { homedir, userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { hasModes } from '../../../common/file-modes.ts';
+import { assertKnownOptions } from '../../../common/known-options.ts';
 import type { Json, JsonObject } from '../../../protocol/model.ts';
 import { decodeSealKey } from '../../../protocol/seal-key.ts';
 import { withLockFile } from '../../../transports/lock-file.ts';
@@ -29,11 +31,14 @@ export interface FileStoreOptions {
   readonly key?: string;
 }
 
+const known: Record<keyof FileStoreOptions, true> = { key: true };
+
 /** Opens (and on first use creates) a credential file. */
 export function createFileStore(
   path: string = defaultCredentialFile(),
   options: FileStoreOptions = {},
 ): CredentialStore {
+  assertKnownOptions('createFileStore', options, known);
   const file = resolve(path);
   const sealer = sealerOf(options.key ?? process.env[keyVariable] ?? '');
   const folder = dirname(file);

@@ -1,5 +1,6 @@
 // Tasks in the memory of this process: the default store. They end with the process.
 
+import { assertKnownOptions } from '../../../common/known-options.ts';
 import { UserError } from '../../../common/user-error.ts';
 import { outlineOf } from './outcome-summary.ts';
 import { changeRecord, claimRecord } from './task-record.ts';
@@ -21,8 +22,11 @@ const defaultMaxLength = 128 * 1024 * 1024;
 /** Outcomes up to this length are stored even if the store is full: errors, and the end of a task that was cancelled. */
 const smallLength = 10_000;
 
+const known: Record<keyof MemoryTaskStoreOptions, true> = { maxTasks: true, maxLength: true };
+
 /** Creates a store in memory. Servers that share it, share their tasks. */
 export function createMemoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore {
+  assertKnownOptions('createMemoryTaskStore', options, known);
   return new MemoryTaskStore(options.maxTasks ?? defaultMaxTasks, options.maxLength ?? defaultMaxLength);
 }
 
