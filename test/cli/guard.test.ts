@@ -79,6 +79,24 @@ test.each(['verify', 'tail', 'query'])('audit %s reports a missing log', async (
   expect(stderr).toContain(`There is no audit log ${home.file('nothing.jsonl')}`);
 });
 
+test('a folder stands for the audit log in it', async () => {
+  await home.run(['serve', 'everything', '--data', 'data', '--audit', 'data/audit.jsonl']);
+  await home.run(['serve', 'everything', '--audit', 'logs/calls.jsonl']);
+  for (const args of [['data'], ['--data', 'data']]) {
+    const { code, stdout } = await home.run(['audit', 'verify', ...args]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^✓ audit: \d+ lines, chain intact$/m)]);
+  }
+  expect((await home.run(['audit', 'tail', 'logs'])).stdout).toContain('close');
+  await home.run(['serve', 'everything', '--audit', 'logs/other.jsonl']);
+  const several = await home.run(['audit', 'verify', 'logs']);
+  expect([several.code, several.stderr]).toEqual([
+    2,
+    `mooring: There are several logs in ${home.file('logs')}: calls.jsonl, other.jsonl. Name one of the files\n`,
+  ]);
+  const none = await home.run(['audit', 'verify', home.path]);
+  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('There is no audit log')]);
+});
+
 test('an outcome that does not exist is a usage error that lists those that do', async () => {
   await home.run(['serve', 'everything', '--audit', 'audit.jsonl']);
   const query = (outcome: string) => home.run(['audit', 'query', home.file('audit.jsonl'), '--outcome', outcome]);

@@ -56,6 +56,9 @@ export function auditLocation(file: string): { readonly directory: string; reado
   return { directory: dirname(file), name: basename(file).replace(/\.jsonl?$/, '') };
 }
 
+/** The log of a server whose settings name no other file. */
+export const defaultAuditFile = (dataDir: string): string => join(dataDir, 'audit.jsonl');
+
 /** The file that is written to: its name always ends in `.jsonl`, so that the full files of a log can be told by their names. */
 export function auditFile(file: string): string {
   const { directory, name } = auditLocation(file);

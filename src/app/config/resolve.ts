@@ -17,7 +17,7 @@ import type {
   TlsSettings,
 } from '../settings/settings.ts';
 import { UsageError } from '../usage-error.ts';
-import { auditFile, dataFolder, type Platform, thisPlatform, userConfigFile } from './folders.ts';
+import { auditFile, dataFolder, defaultAuditFile, type Platform, thisPlatform, userConfigFile } from './folders.ts';
 import { type Option, options } from './options.ts';
 import { absolutePath, parseValues, type SettingValue, type SettingValues } from './values.ts';
 
@@ -64,7 +64,7 @@ export async function resolveSettings(input: SettingsInput): Promise<ResolvedSet
   if (input.profile !== undefined) values.set('profile', { value: input.profile, origin: { from: 'flag' } });
   const audit = values.get('audit.file');
   if (audit === undefined) {
-    const value = join(values.get('data')?.value as string, 'audit.jsonl');
+    const value = defaultAuditFile(values.get('data')?.value as string);
     values.set('audit.file', { value, origin: { from: 'default' } });
   } else values.set('audit.file', { ...audit, value: auditFile(audit.value as string) });
   if (options.some(({ key, format }) => format !== undefined && explicitValue(values, key) !== undefined)) {

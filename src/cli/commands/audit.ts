@@ -23,7 +23,7 @@ const help = `Usage: mooring audit verify|tail|query [FILE] [options]
   tail     show the last lines; --follow waits for more
   query    show all lines that match
 
-FILE is the audit log. Default: the one in the settings (see "mooring config").
+FILE is the audit log, or the folder it is in. Default: the one in the settings (see "mooring config").
 
 Options:
   -n, --lines N        tail: number of lines (default 20)

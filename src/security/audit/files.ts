@@ -44,6 +44,16 @@ export function logNames(directory: string, name: string): string[] {
   return [...names].sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
 }
 
+/** The base names of all logs in a folder. */
+export function logsIn(directory: string): string[] {
+  const names = new Set(readdirSync(directory).flatMap((each) => /^(.+?)(?:\.\d{6,})?\.jsonl$/.exec(each)?.[1] ?? []));
+  const isFurther = (name: string): boolean => {
+    const base = /^(.+)-\d+$/.exec(name)?.[1];
+    return base !== undefined && names.has(base);
+  };
+  return [...names].filter((name) => !isFurther(name)).sort();
+}
+
 /** How a file ends. */
 export interface FileEnd {
   /** The last complete lines. */
