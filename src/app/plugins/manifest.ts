@@ -40,8 +40,15 @@ export function findPlugin(source: string, from: readonly string[]): string {
       if (dirname(folder) === folder) break;
     }
   }
+  // The last place is the server itself, where packages are installed with it.
+  const [home = process.cwd()] = from;
+  if (statSync(join(home, source), { throwIfNoEntry: false })?.isDirectory() === true) {
+    throw new PluginError(
+      `there is no package ${source}. For the folder ${join(home, source)}, write "source": "./${source}"`,
+    );
+  }
   throw new PluginError(
-    `the package ${source} is not installed in ${from.join(' or ')} or a parent folder; install it there, or write ./${source} for a folder`,
+    `the package ${source} is not installed in ${home} or a folder above it. In ${home}, run: npm install ${source}`,
   );
 }
 

@@ -167,6 +167,12 @@ export class Plugin {
     try {
       return await import(pathToFileURL(path).href);
     } catch (error) {
+      const missing = missingPackage(error);
+      if (missing !== undefined) {
+        throw new PluginError(
+          `it imports the package ${missing}, which is not installed. In ${this.#folder}, run: npm install ${missing}`,
+        );
+      }
       if (!(error instanceof SyntaxError) || this.owns(error.stack ?? '')) throw error;
       throw new PluginError(
         `syntax error in ${main} or a file that it imports: ${error.message}. In the folder of the plugin, "node ${main}" shows the line`,
@@ -260,6 +266,12 @@ function factoryOf(module: Readonly<Record<string, unknown>>): PluginFactory {
     );
   }
   return found as PluginFactory;
+}
+
+/** The package that an import did not find; undefined for other errors, and for a missing file. */
+function missingPackage(error: unknown): string | undefined {
+  if (!(error instanceof Error) || (error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') return undefined;
+  return /^Cannot find package '([^']+)'/.exec(error.message)?.[1];
 }
 
 async function within<T>(ms: number, what: string, work: () => Promise<T>): Promise<T> {

@@ -81,6 +81,21 @@ test('a plugin from a folder registers its tools and reports its health', async 
   });
 });
 
+test('a plugin that is not installed is reported with the command that installs it', async () => {
+  write('plugins/near', greeter('x'));
+  await load([{ source: '@me/absent' }, { source: 'plugins/near' }]);
+  expect(await partOf('plugin @me/absent')).toMatchObject({
+    status: 'failed',
+    detail: expect.stringMatching(
+      / is not installed in \S+ or a folder above it\. In \S+, run: npm install @me\/absent$/,
+    ),
+  });
+  expect(await partOf('plugin plugins/near')).toMatchObject({
+    status: 'failed',
+    detail: expect.stringMatching(/^there is no package plugins\/near\. .* write "source": ".\/plugins\/near"$/),
+  });
+});
+
 test('a plugin from a package is found in node_modules, its manifest in package.json', async () => {
   const folder = join(root, 'node_modules/@me/hello');
   mkdirSync(folder, { recursive: true });
@@ -97,6 +112,13 @@ test('a plugin from a package is found in node_modules, its manifest in package.
 test.each<[string, string, object, Partial<PluginSettings>, RegExp]>([
   ['does not parse', 'export const pack = (', {}, {}, /./],
   ['parses wrong JSON', 'JSON.parse("{")', {}, {}, /JSON/],
+  [
+    'imports a package that is not installed',
+    "import '@acme/missing'",
+    {},
+    {},
+    /^it imports the package @acme\/missing, which is not installed\. In \S+bad, run: npm install @acme\/missing$/,
+  ],
   ['throws when it is loaded', 'throw new Error("boom")', {}, {}, /boom/],
   ['throws when it is started', 'export const pack = () => { throw new Error("no station") }', {}, {}, /no station/],
   ['exports nothing', 'export const other = 1', {}, {}, /does not export a function "pack"/],
