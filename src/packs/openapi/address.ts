@@ -24,7 +24,8 @@ export function apiAddress(document: OpenApiDocument, given: GivenAddresses): Ap
   if (url.origin === given.document?.origin) return { url, given: true };
   if (!given.hasPolicy && isPrivate(url.hostname)) {
     throw new OpenApiError(
-      `The document says that the API is at ${url.origin}, which is not a public address. If that is right, set the URL of the API`,
+      `The document says that the API is at ${url.origin}, which is not a public address. ` +
+        `If that is right, name it: openApi(document, { url: '${url.origin}' }), --openapi-url ${url.origin}, or openapi.url in mooring.json`,
     );
   }
   return { url, given: false };

@@ -47,7 +47,7 @@ test.each([
   'http://169.254.169.254/latest',
 ])('a document that names %s is an error', (server) => {
   const found = () => address(document(server), { document: 'https://docs.example/openapi.json' });
-  expect(found).toThrow('which is not a public address. If that is right, set the URL of the API');
+  expect(found).toThrow('which is not a public address. If that is right, name it: ');
 });
 
 test.each([
