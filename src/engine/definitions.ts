@@ -80,8 +80,14 @@ export interface ToolDefinition<I extends SchemaInput = SchemaInput, O extends S
    * Runs the tool with validated arguments. Returns a value of `output` or a whole result; without `output`, any of
    * `ToolReturn`. What it throws becomes a result with `isError`; see `UserError`.
    */
-  readonly run: (args: InferOutput<I>, ctx: Context) => Awaitable<InferOutput<O> | WholeResult<O>>;
+  readonly run: (args: ArgumentsOf<I>, ctx: Context) => Awaitable<InferOutput<O> | WholeResult<O>>;
 }
+
+/**
+ * Without `input` there are no arguments. `object`, and not `unknown`: if a handler reads an argument because `input` has another
+ * name, the compiler reports that name.
+ */
+type ArgumentsOf<I> = SchemaInput extends I ? object : InferOutput<I>;
 
 /**
  * What a handler may return besides a value of `output`. `never`: the compiler reads a handler before it has inferred `O`.

@@ -90,7 +90,7 @@ export function toolArguments(server: Server): void {
   });
   server.tool('no-input', {
     run: (args) => {
-      expectTypeOf(args).toEqualTypeOf<unknown>();
+      expectTypeOf(args).toEqualTypeOf<object>();
       return 'text';
     },
   });
@@ -142,6 +142,12 @@ export function wrongOptions(server: Server, definition: ToolDefinition): void {
     input,
     // @ts-expect-error: an option is called `description`
     descripton: 'The weather',
+    run: ({ city }) => city,
+  });
+  server.tool('misspelled-input', {
+    // @ts-expect-error: an option is called `input`
+    inputSchema: input,
+    // @ts-expect-error: without `input` there are no arguments
     run: ({ city }) => city,
   });
   server.tool('misspelled-option-with-output', {
