@@ -20,6 +20,10 @@ async function failing(options: Partial<ServerOptions> = {}, revision?: string) 
     output: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const,
     run: () => ({ n: 'one' }) as never,
   });
+  server.tool('no_return', {
+    output: { type: 'object', properties: { n: { type: 'number' } } } as const,
+    run: () => undefined as never,
+  });
   server.tool('no_city', {
     run: () => {
       throw new UserError('There is no city called Atlantis');
@@ -56,6 +60,7 @@ describe.each(['2025-11-25', '2026-07-28'])('with a client of %s', (revision) =>
     ['rejects', 'x is not a function'],
     ['not_json', 'BigInt'],
     ['wrong_output', 'does not match its output schema'],
+    ['no_return', 'The tool returned nothing, but it has an output schema: a "return" is missing in its handler'],
   ])('the failure of %s is on the console by default, with tool, client and stack', async (tool, reason) => {
     const { call, client } = await failing({}, revision);
     await call(tool).catch(() => undefined);
@@ -78,16 +83,19 @@ describe.each(['2025-11-25', '2026-07-28'])('with a client of %s', (revision) =>
     await client.close();
   });
 
-  test('masked errors keep the reason to the log', async () => {
-    const { call, client } = await failing({ errors: 'masked' }, revision);
-    const { text, isError } = await call('throws');
-    expect({ text, isError }).toEqual({
-      text: 'The tool failed. The reason is in the log of the server.',
-      isError: true,
-    });
-    expect(logged()).toHaveLength(1);
-    await client.close();
-  });
+  test.each(['throws', 'rejects', 'not_json', 'wrong_output', 'no_return'])(
+    'masked errors keep the reason why %s fails to the log',
+    async (tool) => {
+      const { call, client } = await failing({ errors: 'masked' }, revision);
+      const { text, isError } = await call(tool);
+      expect({ text, isError }).toEqual({
+        text: 'The tool failed. The reason is in the log of the server.',
+        isError: true,
+      });
+      expect(logged()).toHaveLength(1);
+      await client.close();
+    },
+  );
 
   test('a resource that cannot be read is logged, and its reason is never sent', async () => {
     const { client } = await failing({}, revision);

@@ -5,7 +5,6 @@ import { wireErrors } from '../../protocol/errors.ts';
 import type { JsonObject, ToolResult } from '../../protocol/model.ts';
 import { checkParamHeaders } from '../../protocol/revisions/index.ts';
 import { formatIssues, type Issue, type Validation } from '../../schema/index.ts';
-import { logFailure } from '../calls/log-failure.ts';
 import { isThenable } from '../calls/run-call.ts';
 import type { ToolEntry } from '../catalog/catalog-entry.ts';
 import type { Call, Feature } from '../contract.ts';
@@ -142,9 +141,11 @@ function settle(call: Call, entry: ToolEntry, args: unknown, returned: unknown):
   if (entry.output === undefined || result.isError === true) return result;
   const check = (validation: Validation): ToolResult => {
     if (validation.ok) return result;
-    const message = `The tool returned a value that does not match its output schema: ${formatIssues(validation.issues)}`;
-    logFailure(call, `tool ${entry.key} failed`, new Error(message));
-    return toolFailure(call, message, 'handler');
+    const wrong =
+      returned === undefined
+        ? 'The tool returned nothing, but it has an output schema: a "return" is missing in its handler'
+        : `The tool returned a value that does not match its output schema: ${formatIssues(validation.issues)}`;
+    return toFailureResult(call, new Error(wrong));
   };
   const validation = entry.output.validator.validate(result.structuredContent);
   return validation instanceof Promise ? validation.then(check) : check(validation);
