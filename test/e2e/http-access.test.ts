@@ -400,6 +400,10 @@ describe('options that are invalid', () => {
       'allowedHosts: must be a list, such as ["mcp.example"]',
     ],
     [{ authenticate: true } as unknown as HttpOptions, 'authenticate: must be a function that identifies the caller'],
+    [
+      { authenticate: { authenticate: async () => undefined, routes: [] } } as unknown as HttpOptions,
+      'pass the function and the routes: { authenticate: oauth.authenticate, routes: oauth.routes }',
+    ],
     [{ path: 'mcp' }, 'path: must begin with a slash, such as "/mcp"; it is "mcp"'],
     [{ sessions: 'stateless' as never }, 'sessions: must be one of required, optional, off, not "stateless"'],
     [{ sessions: false as never }, 'sessions: must be one of required, optional, off, not false'],

@@ -74,7 +74,12 @@ export const assertHttpOptions = (
   assertKnownOptions(callee, options, callee === 'serveHttp' ? ofServers : ofEndpoints, ofServers);
   const { authenticate, path, serverCard = false, publicUrl, sessions = 'required' } = options;
   if (authenticate !== undefined && typeof authenticate !== 'function') {
-    throw new TypeError('authenticate: must be a function that identifies the caller; mooring/security has some');
+    const isOAuth = typeof authenticate === 'object' && authenticate !== null && 'authenticate' in authenticate;
+    throw new TypeError(
+      isOAuth
+        ? `${callee}, authenticate: pass the function and the routes: { authenticate: oauth.authenticate, routes: oauth.routes }`
+        : 'authenticate: must be a function that identifies the caller; mooring/security has some',
+    );
   }
   if (path !== undefined && !/^\//.test(path)) {
     throw new TypeError(`path: must begin with a slash, such as "/mcp"; it is ${JSON.stringify(path)}`);
