@@ -66,6 +66,8 @@ export interface HttpExchange extends AdmittedRequest {
   respond(status: number, headers: HeaderList, body?: string | Uint8Array): void;
   /** Starts a response that is written in parts. */
   openStream(headers: HeaderList): ByteSink;
+  /** Frees memory: no header can be read from now on. For streams that belong to no call. */
+  releaseHeaders?(): void;
   /** Calls `listener` once when the client disconnects before the response is complete. */
   onGone(listener: () => void): void;
   /** Closes the connection unless the response is complete: nothing more will be sent. */

@@ -14,7 +14,7 @@ import { type HttpExchange, HttpPeer } from './exchange.ts';
 import { acceptsOf, acceptsStream, isJson } from './media.ts';
 import { OpenCalls } from './open-calls.ts';
 import type { ErrorResponses } from './responses.ts';
-import { type EventStream, eventText, openEventStream } from './streams/event-stream.ts';
+import { type EventStream, eventText, openStandaloneStream } from './streams/event-stream.ts';
 
 interface SseConnection {
   readonly channel: SessionChannel;
@@ -49,7 +49,7 @@ export class LegacySse {
     const { bus } = this.#state;
     // Other processes find the connection by the name of this process.
     const id = bus === undefined ? crypto.randomUUID() : `${bus.process}.${crypto.randomUUID()}`;
-    const stream = openEventStream(exchange, this.#state.heartbeat);
+    const stream = openStandaloneStream(exchange, this.#state.heartbeat);
     const calls = new OpenCalls(this.#state.requests, stream.caller);
     const channel = this.#host.connect(new HttpPeer(exchange, 'sse'), outletOf(stream, calls));
     this.#connections.set(id, { channel, stream, calls, owner: principalKey(exchange.principal) });

@@ -5,7 +5,17 @@ import type { WireError } from '../../protocol/errors.ts';
 import type { Outlet } from '../../protocol/exchange.ts';
 import type { Post } from './post.ts';
 import { respond } from './responses.ts';
-import { type EventStream, type Heartbeat, openEventStream } from './streams/event-stream.ts';
+import { type EventStream, type Heartbeat, openEventStream, openStandaloneStream } from './streams/event-stream.ts';
+
+/** When the response may become a stream, and of which kind. */
+interface StreamConditions {
+  /** The client accepts a stream. */
+  readonly wanted: boolean;
+  /** No limit of the server prevents it. */
+  readonly allowed: boolean;
+  /** The request is for the stream itself. */
+  readonly isListen: boolean;
+}
 
 export class StatelessOutlet implements Outlet {
   readonly #post: Post;
@@ -13,6 +23,7 @@ export class StatelessOutlet implements Outlet {
   #stream: EventStream | undefined;
   /** Interim messages may turn the response into a stream. */
   readonly #mayStream: boolean;
+  readonly #isListen: boolean;
   readonly full: boolean;
   #gone = false;
   ended = false;
@@ -20,8 +31,8 @@ export class StatelessOutlet implements Outlet {
   /** Ends the call with that error, because its stream has to end. */
   onEnding: ((error: WireError) => void) | undefined;
 
-  /** `wanted`: the client accepts a stream. `allowed`: no limit of the server prevents it. */
-  constructor(post: Post, heartbeat: Heartbeat, wanted: boolean, allowed: boolean) {
+  constructor(post: Post, heartbeat: Heartbeat, { wanted, allowed, isListen }: StreamConditions) {
+    this.#isListen = isListen;
     this.#post = post;
     this.#heartbeat = heartbeat;
     this.#mayStream = wanted && allowed;
@@ -38,7 +49,8 @@ export class StatelessOutlet implements Outlet {
     if (this.#stream === undefined) {
       if (!this.#mayStream) return false;
       this.#post.releaseMessage();
-      this.#stream = openEventStream(this.#post.exchange, this.#heartbeat);
+      const open = this.#isListen ? openStandaloneStream : openEventStream;
+      this.#stream = open(this.#post.exchange, this.#heartbeat);
       this.#stream.onEnding = (error) => this.onEnding?.(error);
     }
     return this.#stream.send(text);

@@ -45,8 +45,10 @@ export class StatelessRequests {
   #receive(post: Post, channel: SessionChannel): void {
     const { exchange, accepts, message, header, text, route } = post;
     const { heartbeat, requests, logger, limits } = this.#state;
-    const wanted = accepts === 'both' || accepts === 'stream' || (accepts === 'any' && isListen(message));
-    const outlet = new StatelessOutlet(post, heartbeat, wanted, this.#state.mayStream(exchange));
+    const listens = isListen(message);
+    const wanted = accepts === 'both' || accepts === 'stream' || (accepts === 'any' && listens);
+    const allowed = this.#state.mayStream(exchange);
+    const outlet = new StatelessOutlet(post, heartbeat, { wanted, allowed, isListen: listens });
     receive(channel, message, logger, { outlet, header, text, route });
     if (outlet.ended) return;
     const { caller } = post;

@@ -212,17 +212,12 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
       socket?.cork();
       response.flushHeaders();
       process.nextTick(() => socket?.uncork());
-      this.#releaseRequest();
+      // Streams stay open by the thousand.
+      const { incoming } = this;
+      if (incoming.complete) incoming.removeAllListeners('data').removeAllListeners('end');
       this.onResponded?.(200);
     }
     return new NodeSink(response, () => this.#holdUnsent());
-  }
-
-  /** Streams stay open by the thousand, so the data of their requests is released. */
-  #releaseRequest(): void {
-    const { incoming } = this;
-    if (incoming.complete) incoming.removeAllListeners('data').removeAllListeners('end');
-    this.releaseHeaders();
   }
 
   onGone(listener: () => void): void {

@@ -80,8 +80,7 @@ export class NodeRequest implements AdmittedRequest {
     return this.#headers[name] as string | undefined;
   }
 
-  /** Frees memory: the request has no headers from now on. */
-  protected releaseHeaders(): void {
+  releaseHeaders(): void {
     if (isFromProxy(this.incoming.socket)) this.#client = this.address;
     this.incoming.rawHeaders = [];
     this.incoming.headers = this.#headers = {};

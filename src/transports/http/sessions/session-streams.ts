@@ -8,7 +8,7 @@ import type { EndpointState } from '../endpoint-state.ts';
 import { type HttpExchange, HttpPeer } from '../exchange.ts';
 import { acceptsOf, acceptsStream } from '../media.ts';
 import type { ErrorResponses } from '../responses.ts';
-import { type EventStream, openEventStream } from '../streams/event-stream.ts';
+import { type EventStream, openStandaloneStream } from '../streams/event-stream.ts';
 import { type RemoteCall, RemoteStreams } from '../streams/remote-streams.ts';
 import { type EventPosition, parseEventId, replay } from '../streams/resumable-stream.ts';
 import type { ActiveSession } from './active-sessions.ts';
@@ -58,7 +58,7 @@ export class SessionStreams {
   }
 
   #respond(session: ActiveSession, exchange: HttpExchange): EventStream {
-    return openEventStream(exchange, this.#state.heartbeat, session.expiresAtMs);
+    return openStandaloneStream(exchange, this.#state.heartbeat, session.expiresAtMs);
   }
 
   #openStandalone(session: ActiveSession, exchange: HttpExchange, position: EventPosition | undefined): Promise<void> {

@@ -11,7 +11,7 @@ import { ActiveSession } from '../sessions/active-sessions.ts';
 import type { OpenedSession } from '../sessions/session-ids.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { whenReady } from '../when-ready.ts';
-import { eventText, openEventStream } from './event-stream.ts';
+import { eventText, openStandaloneStream } from './event-stream.ts';
 
 const progressStart = '{"jsonrpc":"2.0","method":"notifications/progress"';
 
@@ -70,7 +70,7 @@ export class CompatStream {
   }
 
   #attach(exchange: HttpExchange, session: ActiveSession): void {
-    const stream = openEventStream(exchange, this.#state.heartbeat, session.expiresAtMs);
+    const stream = openStandaloneStream(exchange, this.#state.heartbeat, session.expiresAtMs);
     const outlet: Outlet = {
       duplex: false,
       push: (text) =>

@@ -40,6 +40,17 @@ export function openEventStream(
   return new EventStream(delayed, heartbeat, exchange, sessionExpiresAtMs);
 }
 
+/** As `openEventStream`, for a stream that no handler writes to: such streams stay open by the thousand. */
+export function openStandaloneStream(
+  exchange: HttpExchange,
+  heartbeat: Heartbeat,
+  sessionExpiresAtMs?: number,
+): EventStream {
+  const stream = openEventStream(exchange, heartbeat, sessionExpiresAtMs);
+  exchange.releaseHeaders?.();
+  return stream;
+}
+
 /** What any stream usually has queued, and is not counted. */
 const maxFreeBytes = 64 * 1024;
 
