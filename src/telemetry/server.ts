@@ -5,6 +5,7 @@ import { InputRequestError } from '../engine/input-requests/input-request-error.
 import type { Pack, RequestEnd, RequestInfo, SentRequest, TaskEvent } from '../engine/ports.ts';
 import type { Server } from '../engine/server.ts';
 import type { EndedSession, Peer } from '../protocol/exchange.ts';
+import { methods } from '../protocol/methods.ts';
 import { metrics, names, toolError, transports } from './names.ts';
 import { contextOf, createHistogram, endSpan, type Histogram, type Span, startSpan, within } from './open-telemetry.ts';
 import {
@@ -60,7 +61,7 @@ class ServerRecorder {
   started = (request: RequestInfo): void => {
     const { method, ctx, peer } = request;
     const connection = this.#connections.get(peer);
-    if (connection !== undefined) connection.revision = ctx.revision;
+    if (connection !== undefined) connection.revision = revisionOf(request);
     if (!isTraced(method, this.#options)) return;
     const target = this.#target(request);
     const attributes: Attributes = {
@@ -148,9 +149,14 @@ class ServerRecorder {
     });
   }
 
-  #shared({ method, ctx, peer }: RequestInfo): Attributes {
-    const { attributes } = this.#options;
-    return { ...attributes, [names.method]: method, [names.revision]: ctx.revision, ...networkAttributes(peer) };
+  #shared(request: RequestInfo): Attributes {
+    const revision = revisionOf(request);
+    return {
+      ...this.#options.attributes,
+      [names.method]: request.method,
+      ...(revision === undefined ? {} : { [names.revision]: revision }),
+      ...networkAttributes(request.peer),
+    };
   }
 
   /** Names that do not exist on this server do not become attributes. */
@@ -159,6 +165,11 @@ class ServerRecorder {
     const known = name !== undefined && (server.isRegistered('tools', name) || server.isRegistered('prompts', name));
     return targetAttributes(method, name, this.#options, known);
   }
+}
+
+/** Undefined for the request that negotiates it. */
+function revisionOf({ method, ctx }: RequestInfo): string | undefined {
+  return method === methods.initialize.name ? undefined : ctx.revision;
 }
 
 function endAttributes(outcome: RequestEnd['outcome'], code: number | undefined): Attributes {

@@ -180,6 +180,18 @@ test('the time of a session over HTTP is counted from initialize', async () => {
   expect(sum).toBeLessThanOrEqual((performance.now() - before) / 1000 + 5);
 });
 
+test('the request that negotiates the revision has none', async () => {
+  await open('http', '2025-06-18');
+  for (const kind of [SpanKind.CLIENT, SpanKind.SERVER]) {
+    expect(named('initialize', kind).attributes).not.toHaveProperty('mcp.protocol.version');
+  }
+  for (const metric of ['mcp.client.operation.duration', 'mcp.server.operation.duration']) {
+    const handshakes = (await series(metric)).filter((each) => each['mcp.method.name'] === 'initialize');
+    expect(handshakes.length).toBeGreaterThan(0);
+    expect(handshakes.filter((each) => 'mcp.protocol.version' in each)).toEqual([]);
+  }
+});
+
 test('a connection that was lost has an error type', async () => {
   const server = await createTraced();
   const http = await serveHttp(server, { port: 0, graceMs: 100 });
