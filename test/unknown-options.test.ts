@@ -100,6 +100,10 @@ test.each(Object.entries(calls))('%s', async (callee, call) => {
   await expect((async () => call())()).rejects.toThrow(message);
 });
 
+test('a console needs a server', () => {
+  expect(() => (createConsole as Untyped)()).toThrow('createConsole needs a server as its first argument');
+});
+
 test('packs that need folders say so', () => {
   const example = 'files() needs "roots", a list of folders: files({ roots: [\'/srv/docs\'] })';
   for (const options of [undefined, {}, { roots: [] }, { roots: '/srv/docs' }]) {

@@ -6,6 +6,7 @@ import { assertKnownOptions } from '../common/known-options.ts';
 import { version } from '../common/version.ts';
 import type { Server } from '../engine/server.ts';
 import type { Principal } from '../protocol/callers/principal.ts';
+import { assertHost } from '../transports/assert-host.ts';
 import type { HttpExchange, MountedRoute } from '../transports/http.ts';
 import type { About, AuditPage, ConsoleState } from './api.ts';
 import type { ConsoleExchange, ConsoleGateway, ConsoleSource } from './contract.ts';
@@ -95,6 +96,7 @@ const known: Record<keyof ConsoleOptions, true> = {
  * const { link } = await console.listen();
  */
 export function createConsole(server: Server, options: ConsoleOptions = {}): Console {
+  assertHost('createConsole', server);
   assertKnownOptions('createConsole', options, known);
   const source = new ServerSource(server, { ...options, version });
   return consoleOf(source, options, options.raw === true);

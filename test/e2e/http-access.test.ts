@@ -404,6 +404,11 @@ describe('options that are invalid', () => {
       { authenticate: { authenticate: async () => undefined, routes: [] } } as unknown as HttpOptions,
       'pass the function and the routes: { authenticate: oauth.authenticate, routes: oauth.routes }',
     ],
+    [{ routes: { path: '/x' } } as unknown as HttpOptions, 'routes: must be a list of objects with a path'],
+    [
+      { mounts: [{ mount: {}, link: () => '' }] } as unknown as HttpOptions,
+      'a function "handle", such as [console.mount]',
+    ],
     [{ path: 'mcp' }, 'path: must begin with a slash, such as "/mcp"; it is "mcp"'],
     [{ sessions: 'stateless' as never }, 'sessions: must be one of required, optional, off, not "stateless"'],
     [{ sessions: false as never }, 'sessions: must be one of required, optional, off, not false'],

@@ -4,8 +4,10 @@ import { expect, test } from 'vitest';
 import {
   anyOf,
   createOAuthAuthenticator,
+  createToken,
   createTokenAuthenticator,
   enforcePolicy,
+  hashToken,
   limitCalls,
   limitConcurrency,
   loadPolicy,
@@ -53,6 +55,7 @@ test.each<[string, () => unknown, string]>([
     () => tokens({ token: 'secret' }),
     'Unknown option token of createTokenAuthenticator; did you mean tokens? Use one of tokens',
   ],
+  ['a token with its hash', () => (hashToken as Untyped)(createToken()), 'hashToken(createToken().token)'],
   ['an object of tokens', () => tokens({ tokens: { ada: 'x' } }), 'createTokenAuthenticator needs a list of tokens: {'],
   [
     'a text in tokens',

@@ -49,6 +49,8 @@ export function createToken(): { readonly token: string; readonly hash: string }
 
 /** The hash under which a token is stored. Throws for a token that could be guessed. */
 export function hashToken(token: string): string {
+  if (typeof token !== 'string')
+    throw new TypeError('hashToken needs the text of a token: hashToken(createToken().token)');
   if (token.length < 32 || new Set(token).size < 12) {
     throw new RangeError(
       'A token needs at least 32 characters that cannot be guessed; create one with "mooring token"',

@@ -65,6 +65,19 @@ function assertTls(tls: HttpOptions['tls'] | null): void {
   }
 }
 
+/** `member`: the function that each of them has. */
+function assertRoutes(option: 'routes' | 'mounts', given: unknown, member: string, example: string): void {
+  if (given === undefined) return;
+  const isRoute = (each: unknown): boolean => {
+    const { path, [member]: serve } = (each ?? {}) as Readonly<Record<string, unknown>>;
+    return typeof path === 'string' && path.startsWith('/') && typeof serve === 'function';
+  };
+  if (Array.isArray(given) && given.every(isRoute)) return;
+  throw new TypeError(
+    `${option}: must be a list of objects with a path, which begins with a slash, and a function "${member}", such as ${example}`,
+  );
+}
+
 /** Throws for an option that does not exist or cannot work: without it, the server would listen elsewhere, or let more callers in. */
 export const assertHttpOptions = (
   callee: 'serveHttp' | 'toNodeHandler' | 'toFetch',
@@ -87,6 +100,8 @@ export const assertHttpOptions = (
   if (!sessionModes.includes(sessions)) {
     throw new TypeError(`sessions: must be one of ${sessionModes.join(', ')}, not ${JSON.stringify(sessions)}`);
   }
+  assertRoutes('routes', options.routes, 'answer', 'oauth.routes');
+  assertRoutes('mounts', options.mounts, 'handle', '[console.mount]');
   if ('port' in options) assertPort(options.port);
   if ('tls' in options) assertTls(options.tls);
   // The rest of the card is checked where it is loaded.
