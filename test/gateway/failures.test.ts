@@ -69,8 +69,8 @@ test('a server that cannot be started fails its calls with the reason; others wo
   expect(ready).toMatchObject({ state: 'ready' });
 });
 
-test('callers get neither the command nor the URL of a server, nor what it prints of its arguments', async () => {
-  const program = 'console.error(process.argv.at(-1)); process.exit(3)';
+test('callers get neither the command nor the URL of a server, nor what it prints of its arguments or folders', async () => {
+  const program = 'console.error(process.argv.at(-1)); console.error(process.cwd() + "/index.js:7"); process.exit(3)';
   const failing = { command: process.execPath, args: ['-e', program, '--', '--api-key=S3CRET-1'] };
   const crashing = { ...faulty, args: [script, '--token', 'S3CRET-2'], env: { KEY: 'S3CRET-3' } };
   const far = { url: 'http://127.0.0.1:9/mcp?key=S3CRET-4' };
@@ -92,7 +92,8 @@ test('callers get neither the command nor the URL of a server, nor what it print
     expect.stringMatching(/^The server one ended .*exited with code 3[\s\S]*out of memory/),
     'The server far cannot be used: it could not be reached',
   ]);
-  for (const hidden of ['S3CRET', script, process.execPath, '127.0.0.1']) expect(texts.join()).not.toContain(hidden);
+  for (const hidden of ['S3CRET', script, process.execPath, process.cwd(), '127.0.0.1'])
+    expect(texts.join()).not.toContain(hidden);
   expect(JSON.stringify(gateway.status().map(({ reason }) => reason))).not.toMatch(/S3CRET-[24]/);
 });
 

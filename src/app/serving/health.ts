@@ -1,7 +1,7 @@
 // The status of the parts of a running server, by name. Each part adds a check; health_check runs them all.
 
+import { hidePaths } from '../../common/hide-paths.ts';
 import { cleanText, textLimits } from '../../common/hygiene.ts';
-import { hidePaths } from '../hide-paths.ts';
 
 /** The status of one part. */
 export interface Health {

@@ -1,6 +1,7 @@
 // Why an upstream could not be used, as callers and operators read it.
 
 import { AuthError, ClientError, type ClientErrorCode, type ServerEntry, type SignInLink } from '../../client/index.ts';
+import { hidePaths } from '../../common/hide-paths.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import { actsAsCaller, signsInItself } from './isolation.ts';
 
@@ -115,7 +116,8 @@ export function reasonForCallers(error: unknown, entry: ServerEntry): string {
   if (needsLogin(error)) return 'it requires a login';
   if (error instanceof AuthError) return 'its authorization server does not respond as it should; try again later';
   const text = error instanceof ClientError ? textsForCallers[error.code] : undefined;
-  return text ?? withoutValuesOf(entry, messageOf(error));
+  // The message can contain what its process has printed.
+  return text ?? hidePaths(withoutValuesOf(entry, messageOf(error)));
 }
 
 /** A server may print how it was started. Words such as `serve` reveal nothing. */
