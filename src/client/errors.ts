@@ -100,6 +100,20 @@ export const clientErrors = {
       `${quote(server)} does not respond as an MCP server; tried ${attempts(tried)}${wrote(stderr)}`,
       { tried, serverError, stderr, cause },
     ),
+  /** It responds with an error of the protocol: its own words say what is wrong. */
+  rejected: (
+    server: string,
+    tried: readonly string[],
+    serverError?: ServerErrorInfo,
+    stderr?: string,
+    cause?: unknown,
+  ) =>
+    new ClientError('not-mcp', `${quote(server)} rejected the connection; tried ${attempts(tried)}${wrote(stderr)}`, {
+      tried,
+      serverError,
+      stderr,
+      cause,
+    }),
   unsupportedRevision: (server: string, why: string, tried: readonly string[], serverError?: ServerErrorInfo) =>
     new ClientError('unsupported-revision', `No revision in common with ${quote(server)}: ${why}`, {
       tried,

@@ -332,7 +332,9 @@ export class Negotiation {
         if (tried.length === 0) {
           return new ClientError('not-mcp', error.message, { serverError: error.serverError, cause: error });
         }
-        return clientErrors.notMcp(address, tried, error.serverError, stderr, error);
+        return error.code === 'server-error' && !absentStatuses.includes(error.serverError?.status ?? 0)
+          ? clientErrors.rejected(address, tried, error.serverError, stderr, error)
+          : clientErrors.notMcp(address, tried, error.serverError, stderr, error);
       case 'server-exited':
       case 'connection-lost':
         return new ClientError(error.code, error.message, { tried, stderr: error.stderr, cause: error });

@@ -36,6 +36,26 @@ test('authorizers without a server, or without a token', () => {
   }
 });
 
+test('authorizers with a grant or a client that does not exist', () => {
+  const create = (options: Untyped) => () => createAuthorizer({ server: 'https://mcp.example/mcp', ...options });
+  expect(create({ grant: { kind: 'client_credentials' } })).toThrow(
+    'createAuthorizer, grant: "kind" must be one of client-credentials, workload, enterprise, token-exchange; it is "client_credentials"',
+  );
+  expect(create({ grant: 'client-credentials' })).toThrow('createAuthorizer, grant: "kind" must be one of');
+  for (const client of [{ id: 'a', secret: 'b' }, [{ clientSecret: 'b' }], 'a', null]) {
+    expect(create({ client })).toThrow('createAuthorizer, client: needs the id that the authorization server gave it');
+  }
+});
+
+test('a server that denies access is not called something else', async () => {
+  const { http } = await startHttp(closers, server(), {
+    authenticate: async () => ({ status: 403 }),
+  });
+  await expect(connect(`http://127.0.0.1:${http.port}/mcp`)).rejects.toThrow(
+    /^"http:.*" rejected the connection; tried .*Forbidden/,
+  );
+});
+
 test.each(['https', 'wss'])('%s: for a server without TLS', async (scheme) => {
   const { http } = await startHttp(closers, server());
   const url = `${scheme}://127.0.0.1:${http.port}/mcp`;

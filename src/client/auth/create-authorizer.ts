@@ -22,7 +22,7 @@ import type { RedirectListener, Redirector } from './grants/redirect.ts';
 import type { TokenSet } from './grants/tokens.ts';
 import { Holds } from './holds.ts';
 import { type AuthHttp, createAuthHttp } from './http.ts';
-import { assertAuthOptions } from './known-options.ts';
+import { assertAuthOptions, assertGrant } from './known-options.ts';
 import { Presentation } from './presentation.ts';
 import { chooseScopes, includesAll } from './scopes.ts';
 import { SingleFlight } from './single-flight.ts';
@@ -38,6 +38,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
     );
   }
   assertAuthOptions('createAuthorizer', options);
+  assertGrant(options);
   return new OAuthAuthorizer(options);
 }
 
