@@ -131,8 +131,10 @@ export class Negotiation {
         await this.#close();
         return this.#openSse();
       }
-      // Some servers neither answer nor survive a first request they do not know: once more, without it.
-      if (probe !== 'silent' || this.#options.signal.aborted) throw error;
+      // Some servers neither answer nor survive a first request they do not know, and some close the connection after they have
+      // rejected it: once more, without it.
+      const isLost = probe !== undefined && error instanceof ClientError && error.code === 'connection-lost';
+      if ((probe !== 'silent' && !isLost) || this.#options.signal.aborted) throw error;
       connection = await this.#redial();
       await this.#initialize(connection);
     }

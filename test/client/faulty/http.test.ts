@@ -316,6 +316,17 @@ describe('what passes by itself', () => {
     expect(await (client as Client).callTool('work')).toMatchObject(done);
   });
 
+  test('a server that closes the connection after it has rejected the newest revision', async () => {
+    let opened = 0;
+    await open(({ message, response }) => {
+      if (message.method !== 'initialize' || opened++ > 0) return false;
+      response.destroy();
+      return true;
+    });
+    expect(await (client as Client).callTool('work')).toMatchObject(done);
+    expect(opened).toBe(2);
+  });
+
   const twice = (act: (visit: Visit) => void): Manners => {
     let rejections = 0;
     return (visit) => {
