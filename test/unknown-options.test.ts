@@ -100,6 +100,12 @@ test.each(Object.entries(calls))('%s', async (callee, call) => {
   await expect((async () => call())()).rejects.toThrow(message);
 });
 
+test('openRedis needs a name, and a list of keys', async () => {
+  const open = openRedis as Untyped;
+  await expect(open({ url: 'redis://127.0.0.1:1' })).rejects.toThrow("name: 'library'");
+  await expect(open({ url: 'redis://127.0.0.1:1', name: 'x', keys: 'key' })).rejects.toThrow('{ keys: [key] }');
+});
+
 test('a console needs a server', () => {
   expect(() => (createConsole as Untyped)()).toThrow('createConsole needs a server as its first argument');
 });

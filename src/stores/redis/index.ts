@@ -49,6 +49,18 @@ export interface RedisOptions extends RedisTasksOptions, ConnectionLimits {
   readonly logger?: Logger;
 }
 
+/** Throws for values with which another server's data would be used, or a call would fail later. */
+function assertValues({ name, keys }: RedisOptions): void {
+  if (typeof name !== 'string' || name === '') {
+    throw new TypeError(
+      "openRedis needs the name of the server: openRedis({ url: 'redis://host:6379', name: 'library' })",
+    );
+  }
+  if (keys !== undefined && !Array.isArray(keys)) {
+    throw new TypeError('openRedis, keys: must be a list of keys, the one of the server first: { keys: [key] }');
+  }
+}
+
 /** The parts of a server that Redis provides. */
 export interface RedisStores {
   /** The address without user and password, for messages. */
@@ -106,6 +118,7 @@ const known: Record<keyof RedisOptions, true> = {
  */
 export async function openRedis(options: RedisOptions): Promise<RedisStores> {
   assertKnownOptions('openRedis', options, known);
+  assertValues(options);
   const { name, version, keys = [], waitReplicas = 0, logger = silentLogger } = options;
   const address = parseRedisAddress(options.url);
   const prefix = keyPrefix(options.prefix ?? `mooring:${name}`);
