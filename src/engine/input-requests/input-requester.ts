@@ -94,6 +94,40 @@ export function recordedResponse(
   return recorded !== undefined && recorded.kind === kindOf(request) ? recorded : undefined;
 }
 
+/**
+ * The keys of input requests in one run of a handler. A second request with the same key would get the response to the first one
+ * where responses are recorded by key, and its own elsewhere. Roots are the same whenever they are requested.
+ */
+export class RunKeys {
+  /** Created when it is needed: tasks that wait for input are kept by the thousand. */
+  #used: Set<string> | undefined;
+
+  /** Throws if the key was used in this run. */
+  use(key: string, { kind }: InputRequest): void {
+    if (kind === 'roots') return;
+    if (this.#used?.has(key)) throw sameKey(key);
+    (this.#used ??= new Set()).add(key);
+  }
+
+  /** There was no response, and there will be none: the handler may request it again. */
+  release(key: string): void {
+    this.#used?.delete(key);
+  }
+
+  /** The handler runs again. */
+  clear(): void {
+    this.#used = undefined;
+  }
+}
+
+/** The error of a second input request with the same key. */
+export function sameKey(key: string): InputRequestError {
+  return new InputRequestError(
+    'not-allowed-here',
+    `Two input requests have the key ${JSON.stringify(key)}: give each a key of its own`,
+  );
+}
+
 /** The values of responses, in the order of their requests; undefined if one is missing that the client could send. */
 export function completeResponses(
   call: Call,

@@ -10,6 +10,7 @@ import {
   encodeInputRequest,
   type InputResponse,
   inputRequestMethods,
+  RunKeys,
   recordedResponse,
   supportedRequests,
 } from './input-requester.ts';
@@ -28,6 +29,7 @@ export class PushInputRequester implements InputRequester {
   /** Of earlier runs; most handlers run once, so that nothing is replayed. */
   #earlier: Recorded = nothingRecorded();
   #current: Recorded = nothingRecorded();
+  readonly #keys = new RunKeys();
   #ordinal = 0;
 
   constructor(call: Call) {
@@ -42,10 +44,14 @@ export class PushInputRequester implements InputRequester {
     let index = 0;
     return Promise.all(
       keyed.map(async ([key, request]) => {
+        this.#keys.use(key, request);
         const recorded = recordedResponse(responses, key, request);
         if (recorded !== undefined) return recorded.value;
         if (supported[index++] !== true) return undefined;
-        const value = await this.#send(request, signal);
+        const value = await this.#send(request, signal).catch((error: unknown) => {
+          this.#keys.release(key);
+          throw error;
+        });
         this.#current.responses.set(key, { kind: kindOf(request), value });
         return value;
       }),
@@ -71,6 +77,7 @@ export class PushInputRequester implements InputRequester {
     for (const [key, response] of this.#current.responses) this.#earlier.responses.set(key, response);
     for (const [key, value] of this.#current.steps) this.#earlier.steps.set(key, value);
     this.#current = nothingRecorded();
+    this.#keys.clear();
     this.#ordinal = 0;
   }
 

@@ -7,13 +7,15 @@ import { isObject } from '../../protocol/json-rpc.ts';
 import type { Json, JsonObject } from '../../protocol/model.ts';
 import type { Call, InputRequester, KeyedInputRequest, RecordedInput } from '../contract.ts';
 import type { InputRequest } from './input-request.ts';
-import { cancelledInput, InputRequestError } from './input-request-error.ts';
+import { cancelledInput } from './input-request-error.ts';
 import {
   completeResponses,
   encodeInputRequest,
   type InputResponse,
   inputRequestMethods,
+  RunKeys,
   recordedResponse,
+  sameKey,
   supportedRequests,
 } from './input-requester.ts';
 import { emptyJournal, type Journal, openJournal, sealJournal, useOnce } from './journal.ts';
@@ -30,6 +32,7 @@ export class RetryInputRequester implements InputRequester {
   #journal: Journal = emptyJournal();
   #responses: JsonObject = {};
   readonly #pending = new Map<string, { readonly method: string; readonly params: object }>();
+  readonly #keys = new RunKeys();
   #ordinal = 0;
   #running = 0;
   #scheduled = false;
@@ -86,6 +89,7 @@ export class RetryInputRequester implements InputRequester {
     let index = 0;
     return Promise.all(
       keyed.map(([key, request]) => {
+        this.#keys.use(key, request);
         const recorded = recordedResponse(this.#journal.responses, key, request);
         if (recorded !== undefined) return recorded.value;
         return supported[index++] === true ? this.#responseOrSuspend(key, request, signal) : undefined;
@@ -130,9 +134,11 @@ export class RetryInputRequester implements InputRequester {
   async #responseOrSuspend(key: string, request: InputRequest, signal: AbortSignal | undefined): Promise<unknown> {
     const response = await this.#response(key, request);
     if (response !== undefined) return response.value;
-    if (signal?.aborted === true) throw cancelledInput();
-    if (this.#pending.has(key))
-      throw new InputRequestError('not-allowed-here', `Two input requests have the key ${JSON.stringify(key)}`);
+    if (signal?.aborted === true) {
+      this.#keys.release(key);
+      throw cancelledInput();
+    }
+    if (this.#pending.has(key)) throw sameKey(key);
     const params = encodeInputRequest(this.#call, request, '');
     // The call waits for its retry, so it cannot become a task any more.
     this.#call.waiting++;
@@ -147,6 +153,7 @@ export class RetryInputRequester implements InputRequester {
       const cancel = (): void => {
         if (this.#closed || !this.#pending.delete(key)) return;
         this.#call.waiting--;
+        this.#keys.release(key);
         reject(cancelledInput());
       };
       signal.addEventListener('abort', cancel, { once: true });
@@ -174,6 +181,7 @@ export class RetryInputRequester implements InputRequester {
   }
 
   restart(): void {
+    this.#keys.clear();
     this.#ordinal = 0;
   }
 

@@ -11,6 +11,8 @@ import {
   encodeInputRequest,
   inputRequestMethods,
   isSkipped,
+  RunKeys,
+  sameKey,
   supportedRequests,
 } from '../../input-requests/input-requester.ts';
 import { decodeResponse, kindOf } from '../../input-requests/responses.ts';
@@ -54,6 +56,7 @@ export class TaskInputRequester implements InputRequester {
   readonly #task: InputTask;
   readonly #steps = new Map<string, unknown>();
   readonly #waiting = new Map<string, WaitingHandler>();
+  readonly #keys = new RunKeys();
   #unnamed: number;
   #runningSteps = 0;
   /** The handler was dropped: nothing settles any more. */
@@ -77,7 +80,9 @@ export class TaskInputRequester implements InputRequester {
     const isOver = unanswered.every(([key]) => this.#find(key)?.cancelled === true);
     if (signal?.aborted === true && !isOver) throw cancelledInput();
     await this.#request(wanted);
-    return Promise.all(keyed.map((each) => (wanted.includes(each) ? this.#response(...each, signal) : undefined)));
+    return Promise.all(
+      keyed.map((each) => (wanted.includes(each) ? this.#response(...each, this.#keys, signal) : undefined)),
+    );
   }
 
   #isForModel({ kind }: InputRequest): boolean {
@@ -115,7 +120,8 @@ export class TaskInputRequester implements InputRequester {
     return encodeInputRequest(this.#call, request, crypto.randomUUID());
   }
 
-  async #response(key: string, request: InputRequest, signal?: AbortSignal): Promise<unknown> {
+  /** `keys`: those that the handler has used in this run, if it waits for the response. */
+  async #response(key: string, request: InputRequest, keys?: RunKeys, signal?: AbortSignal): Promise<unknown> {
     const repeats = this.#call.codec.dialect.tasks === 'server-directed';
     let reason = '';
     for (let attempt = 1; attempt <= maxRepeats; attempt++) {
@@ -124,6 +130,7 @@ export class TaskInputRequester implements InputRequester {
       await this.#request([[attemptKey, request]]);
       const input = await this.#answered(attemptKey, signal);
       if (input.kind !== kindOf(request)) throw otherKind(key);
+      if (attempt === 1) keys?.use(key, request);
       if (input.decoded === true) return input.response;
       const declined = declinedBy(input.response);
       if (declined !== undefined) throw declined;
@@ -140,9 +147,7 @@ export class TaskInputRequester implements InputRequester {
     if (input.answeredAtMs !== undefined) return Promise.resolve(input);
     if (input.cancelled === true) return Promise.reject(cancelledError(input));
     if (this.#waiting.has(key)) {
-      return Promise.reject(
-        new InputRequestError('not-allowed-here', `Two input requests have the key ${JSON.stringify(key)}`),
-      );
+      return Promise.reject(sameKey(key));
     }
     const remainingMs = input.requestedAtMs + this.#call.server.limits.inputTimeoutMs - Date.now();
     return new Promise((resolve, reject) => {
@@ -230,6 +235,7 @@ export class TaskInputRequester implements InputRequester {
   }
 
   restart(): void {
+    this.#keys.clear();
     this.#unnamed = 0;
   }
 
