@@ -4,7 +4,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { connect, inMemory } from '../../src/client/index.ts';
 import { silentLogger } from '../../src/common/logger.ts';
-import { createServer, inputRequired } from '../../src/index.ts';
+import { createServer, elicit, inputRequired } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
 
 const closers = useClosers(afterEach);
@@ -45,6 +45,18 @@ test.each<[string, (ctx: Untyped) => unknown, string]>([
   ['half an ability', (ctx) => ctx.can('elicit'), 'ctx.can: "elicit" is not known; use one of elicitation.form,'],
   ['a step without key', (ctx) => ctx.step(() => 1), 'ctx.step needs a key first, a string, not a function: ctx.step('],
   ['a step without function', (ctx) => ctx.step('quote', 5), 'ctx.step needs a function second, not 5: ctx.step("key"'],
+  [
+    'a misspelt option of a form',
+    (ctx) => ctx.elicit('Sure?', { type: 'object', properties: {} }, { kye: 'sure' }),
+    'Unknown option kye of ctx.elicit; did you mean key? Use one of key, signal',
+  ],
+  ['a time limit for roots', (ctx) => ctx.roots({ timeoutMs: 5 }), 'Unknown option timeoutMs of ctx.roots'],
+  ['a misspelt option of a step', (ctx) => ctx.step('a', () => 1, { onse: true }), 'Unknown option onse of ctx.step'],
+  [
+    'a key of an input request to be returned',
+    () => elicit('Sure?', { type: 'object', properties: {} }, { key: 'sure' } as Untyped),
+    'Unknown option key of elicit; use one of optional',
+  ],
   ['no URL', (ctx) => ctx.elicitUrl('Sign in'), 'elicitUrl needs a message and an absolute URL: elicitUrl("Sign in", '],
   ['a URL without scheme', (ctx) => ctx.elicitUrl('Sign in', 'a.example'), 'the URL is "a.example"'],
   ['a text to sample', (ctx) => ctx.sample('Hello'), 'sample needs a list of messages: sample({ messages: [{ role'],

@@ -2,6 +2,7 @@
 // other resource.
 
 import { toBase64 } from '../../common/base64url.ts';
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { UserError } from '../../common/user-error.ts';
 import { maxTimerMs } from '../../common/wait.ts';
 import { CallerBudget, callerKey } from '../../protocol/callers/caller-budget.ts';
@@ -18,11 +19,21 @@ const maxNameLength = 255;
 /** What the callers of a server have attached and has not expired. */
 const budgets = new WeakMap<CallServer, CallerBudget>();
 
+const known: Record<keyof AttachmentOptions, true> = {
+  name: true,
+  mimeType: true,
+  title: true,
+  description: true,
+  annotations: true,
+};
+
 export async function attach(
   call: Call,
   content: string | Uint8Array,
-  { name, mimeType, ...described }: AttachmentOptions,
+  options: AttachmentOptions,
 ): Promise<ResourceLink> {
+  assertKnownOptions('ctx.attach', options, known);
+  const { name, mimeType, ...described } = options;
   const { catalog, server, peer } = call;
   if (!catalog.resourceTemplates.has(attachmentTemplate)) {
     throw new TypeError('ctx.attach needs createServer({ …, attachments: true })');

@@ -37,7 +37,13 @@ import {
 import { InputRequestError } from '../input-requests/input-request-error.ts';
 import { inputRequesterOf } from '../input-requests/load.ts';
 import { ExternalWork } from '../tasks/runs/external-work.ts';
-import { requireAbility, requireLogLevel, requireProgress, requireStep } from './context-arguments.ts';
+import {
+  requireAbility,
+  requireInputOptions,
+  requireLogLevel,
+  requireProgress,
+  requireStep,
+} from './context-arguments.ts';
 
 const done: Promise<void> = Promise.resolve();
 
@@ -224,7 +230,7 @@ export class CallContext implements Context {
   }
 
   async step<T>(key: string, run: () => T | Promise<T>, options: { readonly once?: boolean } = {}): Promise<T> {
-    requireStep(key, run);
+    requireStep(key, run, options);
     return (await (await inputRequesterOf(this.#call)).step(key, run, options.once ?? false)) as T;
   }
 
@@ -243,6 +249,7 @@ export class CallContext implements Context {
   }
 
   #send(options: InputRequestOptions | undefined, request: InputRequest): Promise<unknown> {
+    requireInputOptions(request.kind, options);
     return this.#awaited(
       this.#sendAll([[options?.key, request]], options?.signal).then((responses) => responses[0]),
       options?.signal,

@@ -1,7 +1,10 @@
 // Arguments of the methods of a context: TypeScript reports a wrong one, JavaScript would ignore it, or fail elsewhere.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { abilities } from '../../protocol/abilities.ts';
 import { logLevels } from '../../protocol/model.ts';
+import type { InputRequestOptions } from '../context.ts';
+import type { InputRequest } from '../input-requests/input-request.ts';
 
 /** A value in a message: as JSON, or its type. */
 function shown(value: unknown): string {
@@ -36,7 +39,16 @@ export function requireAbility(ability: unknown): void {
   throw new TypeError(`ctx.can: ${shown(ability)} is not known; use one of ${abilities.join(', ')}, ui`);
 }
 
-export function requireStep(key: unknown, run: unknown): void {
+const ofInputRequests: Record<keyof InputRequestOptions, true> = { key: true, signal: true };
+const ofSteps = { once: true };
+
+/** Options of `ctx.elicit` and the like: a key that has no effect would be noticed when a client retries. */
+export function requireInputOptions(kind: InputRequest['kind'], options: object | undefined): void {
+  if (options !== undefined) assertKnownOptions(`ctx.${kind}`, options, ofInputRequests);
+}
+
+export function requireStep(key: unknown, run: unknown, options: object): void {
+  assertKnownOptions('ctx.step', options, ofSteps);
   if (typeof key === 'string' && typeof run === 'function') return;
   const wrong =
     typeof key === 'string' ? `a function second, not ${shown(run)}` : `a key first, a string, not ${shown(key)}`;

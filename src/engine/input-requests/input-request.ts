@@ -1,5 +1,6 @@
 // Input requests of a handler, as plain values. push.ts and retry.ts send them.
 
+import { assertKnownOptions } from '../../common/known-options.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { ElicitResult, Root, SamplingParams, SamplingResult } from '../../protocol/model.ts';
 import { samplingProblem } from '../../protocol/sampling.ts';
@@ -77,6 +78,12 @@ interface Optional {
   readonly optional: true;
 }
 
+const knownOptions: Record<keyof Optional, true> = { optional: true };
+
+function requireOptional(callee: InputRequest['kind'], options: Optional | undefined): void {
+  if (options !== undefined) assertKnownOptions(callee, options, knownOptions);
+}
+
 /** A form for the user. */
 export function elicit<const S extends SchemaInput>(message: string, schema: S): FormInputRequest<InferOutput<S>>;
 export function elicit<const S extends SchemaInput>(
@@ -85,6 +92,7 @@ export function elicit<const S extends SchemaInput>(
   options: Optional,
 ): FormInputRequest<InferOutput<S>> & Optional;
 export function elicit(message: string, schema: SchemaInput, options?: Optional): FormInputRequest {
+  requireOptional('elicit', options);
   return { kind: 'elicit', message, schema: compileForm(schema), ...options };
 }
 
@@ -92,6 +100,7 @@ export function elicit(message: string, schema: SchemaInput, options?: Optional)
 export function elicitUrl(message: string, url: string): UrlInputRequest;
 export function elicitUrl(message: string, url: string, options: Optional): UrlInputRequest & Optional;
 export function elicitUrl(message: string, url: string, options?: Optional): UrlInputRequest {
+  requireOptional('elicitUrl', options);
   if (!URL.canParse(url)) {
     const given = typeof url === 'string' ? JSON.stringify(url) : `of type ${typeof url}`;
     throw new TypeError(
@@ -105,6 +114,7 @@ export function elicitUrl(message: string, url: string, options?: Optional): Url
 export function sample(params: SamplingParams): SamplingInputRequest;
 export function sample(params: SamplingParams, options: Optional): SamplingInputRequest & Optional;
 export function sample(params: SamplingParams, options?: Optional): SamplingInputRequest {
+  requireOptional('sample', options);
   requireSampling(params);
   return { kind: 'sample', params, ...options };
 }
@@ -133,6 +143,7 @@ function isSamplingMessage(message: unknown): boolean {
 export function roots(): RootsInputRequest;
 export function roots(options: Optional): RootsInputRequest & Optional;
 export function roots(options?: Optional): RootsInputRequest {
+  requireOptional('roots', options);
   return { kind: 'roots', ...options };
 }
 
