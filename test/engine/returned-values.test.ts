@@ -30,6 +30,11 @@ test.each<[string, () => unknown, string]>([
   ],
   ['a ring', () => ring, 'The tool returned an object that contains itself in "self", which JSON cannot represent;'],
   ['a function', () => () => 1, 'The tool returned a function, which JSON cannot represent;'],
+  [
+    'a failure without content blocks',
+    () => ({ isError: true, content: 'sold out' }),
+    'The tool returned "isError" with a "content" that is not a list of content blocks; return { isError: true,',
+  ],
   ['a Map', async () => new Map([['tea', 3]]), 'The tool returned a Map, which JSON cannot represent;'],
   ['an error', () => new Error('sold out'), 'The tool returned an Error, which JSON cannot represent; throw it,'],
   ['bytes', () => new Uint8Array(3), 'The tool returned a Uint8Array, which JSON cannot represent; return image('],

@@ -53,12 +53,21 @@ export function toToolResult(
     if (returned === undefined) return { content: [] };
     if (isContent(returned)) return { content: [returned] };
     if (Array.isArray(returned) && returned.length > 0 && isContentList(returned)) return { content: returned };
+    // As a value of its own, it would be the result of a call that succeeded.
+    if (isObject(returned) && returned['isError'] === true && 'content' in returned) throw malformedFailure();
   }
   const value = returned === undefined ? null : returned;
   const lost = lostValue(value);
   if (lost !== undefined) throw lost;
   if (textCopy !== 'always') return { content: copyOf(value, indent, textCopy), structuredContent: value };
   return { content: [{ type: 'text', text: toJson(value, indent) }], structuredContent: value };
+}
+
+function malformedFailure(): TypeError {
+  return new TypeError(
+    'The tool returned "isError" with a "content" that is not a list of content blocks; ' +
+      'return { isError: true, content: [text("…")] }, or throw new UserError("…")',
+  );
 }
 
 /** Structured content has a text copy, for clients that only read text. That of a failure is always whole. */
