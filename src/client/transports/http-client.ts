@@ -253,9 +253,17 @@ export async function toErrorInfo(
     ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }),
   };
   if (status === 401 || (status === 403 && error === undefined)) return clientErrors.unauthorized(server, info);
-  if (status === 404 && session) return clientErrors.sessionLost(server, info);
+  if (session && (status === 404 || rejectsSession(info))) return clientErrors.sessionLost(server, info);
   return error === undefined ? clientErrors.http(server, what, info) : clientErrors.serverRejected(what, error, info);
 }
+
+/** Examples and earlier versions of the official SDKs respond with 400, not 404, to a session that they do not know. */
+function rejectsSession({ status, message = '' }: ServerErrorInfo): boolean {
+  return status === 400 && unknownSession.test(message);
+}
+
+const unknownSession =
+  /no valid session|(invalid|unknown)( or missing)? session|session (id )?(not found|expired)|server not initialized/i;
 
 function errorIn(body: string): JsonRpcErrorObject | undefined {
   // Undefined for an HTML page or plain text, which is shown unchanged.

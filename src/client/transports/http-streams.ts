@@ -216,10 +216,9 @@ export class ServerMessageStream {
 
   /** Most errors mean that the server has no such stream, which is allowed; an unknown session ends ours. */
   async #rejected(reply: HttpReply): Promise<void> {
-    if (reply.status === 404 && this.#options.session) {
-      const error = await toErrorInfo(this.#client.url.href, 'the event stream', reply, true);
-      if (!this.#closed) this.#listener.lost(error);
-    } else reply.discard();
+    if (!this.#options.session || ![400, 404].includes(reply.status)) return reply.discard();
+    const error = await toErrorInfo(this.#client.url.href, 'the event stream', reply, true);
+    if (error.code === 'session-lost' && !this.#closed) this.#listener.lost(error);
   }
 }
 

@@ -392,10 +392,10 @@ describe('what passes by itself', () => {
 
 describe('sessions', () => {
   /** Hands out sessions one, two, three … and knows only the newest. */
-  const forgetful = (forget: (visit: Visit, session: number) => boolean): Manners => {
+  const forgetful = (forget: (visit: Visit, session: number) => boolean, reject = notFound): Manners => {
     let session = 0;
     return (visit) => {
-      const { message, request, result, json } = visit;
+      const { message, request, result } = visit;
       if (message.method === 'initialize') {
         session++;
         result(
@@ -406,10 +406,13 @@ describe('sessions', () => {
       }
       const known = request.headers['mcp-session-id'] === `session-${session}` && !forget(visit, session);
       if (known || message.id === undefined) return false;
-      json({ jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } }, 404);
+      reject(visit);
       return true;
     };
   };
+  const sendError = ({ json }: Visit, status: number, code: number, message: string): void =>
+    json({ jsonrpc: '2.0', id: null, error: { code, message } }, status);
+  const notFound = (visit: Visit): void => sendError(visit, 404, -32001, 'Session not found');
 
   test('one that has ended is opened again, and the call succeeds', async () => {
     await open(
@@ -418,6 +421,32 @@ describe('sessions', () => {
     );
     expect(await Promise.all([1, 2, 3].map(() => (client as Client).callTool('work')))).toEqual([done, done, done]);
     expect(server?.visits.filter(({ body }) => body.includes('"initialize"'))).toHaveLength(2);
+  });
+
+  test.each<[string, (visit: Visit) => void]>([
+    ['an error', (visit) => sendError(visit, 400, -32000, 'Bad Request: No valid session ID provided')],
+    ['another error', (visit) => sendError(visit, 400, -32000, 'Bad Request: Server not initialized')],
+    ['text', ({ response }) => response.writeHead(400).end('Invalid or missing session ID')],
+  ])('one that the server rejects with 400 and %s is opened again', async (_what, reject) => {
+    await open(
+      forgetful(({ message }, session) => message.method === 'tools/call' && session === 1, reject),
+      handshake,
+    );
+    expect(await (client as Client).callTool('work')).toEqual(done);
+    expect(server?.visits.filter(({ body }) => body.includes('"initialize"'))).toHaveLength(2);
+  });
+
+  test('another 400 does not end it', async () => {
+    await open(
+      forgetful(
+        ({ message }) => message.method === 'tools/call',
+        (visit) => sendError(visit, 400, -32602, 'The session of this user has no such file'),
+      ),
+      handshake,
+    );
+    const { serverError } = await rejectionOf((client as Client).callTool('work'), ClientError);
+    expect(serverError).toMatchObject({ status: 400, code: -32602 });
+    expect(server?.visits.filter(({ body }) => body.includes('"initialize"'))).toHaveLength(1);
   });
 
   test('a call with sessionLost: throw is not sent again, and the next call opens the session', async () => {
