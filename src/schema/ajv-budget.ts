@@ -3,21 +3,14 @@
 import type { Ajv } from 'ajv';
 import { spend } from './checks/budget.ts';
 import { limits } from './limits.ts';
-import { isObject } from './parse/refs.ts';
+import { holdsMap, isObject } from './parse/refs.ts';
 import { tooLargeForAjv } from './schema-error.ts';
 import type { JsonSchema } from './types.ts';
 
 const keyword = 'mooring:steps';
 
 /** Keywords that hold a map from names to schemas: the map itself is none. */
-const maps: ReadonlySet<string> = new Set([
-  'properties',
-  'patternProperties',
-  '$defs',
-  'definitions',
-  'dependentSchemas',
-  'dependencies',
-]);
+const maps: ReadonlySet<string> = new Set(holdsMap);
 /** Keywords that hold values, in which nothing is a schema. */
 const values: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', '$vocabulary', 'required']);
 
