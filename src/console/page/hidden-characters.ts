@@ -22,7 +22,7 @@ const ranges = [
 const hidden = new RegExp(`[${ranges}]`, 'u');
 const run = new RegExp(`[${ranges}]+`, 'gu');
 
-/** A character of emoji and scripts in which joiners are part of correct spelling. */
+/** A character of emoji, or of a script that is written with joiners. */
 const joining =
   /^(?:[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Kannada}\p{Script=Telugu}\p{Script=Tamil}\p{Script=Gujarati}]|\ufe0f)$/u;
 
