@@ -134,7 +134,7 @@ async function untilListening(child: ChildProcess, { socket, log }: SharedGatewa
     failure = error.message;
   });
   child.once('exit', (code, signal) => {
-    failure = lastLines(log) || `its process ended with ${signal ?? `code ${code}`}`;
+    failure = endOfLog(log) || `its process ended with ${signal ?? `code ${code}`}`;
   });
   for (const until = performance.now() + startMs; performance.now() < until; await pause(pollMs)) {
     const opened = await openSocket(socket);
@@ -146,7 +146,7 @@ async function untilListening(child: ChildProcess, { socket, log }: SharedGatewa
 }
 
 /** The end of the log; the name of the program is shown before it. */
-function lastLines(file: string): string {
+function endOfLog(file: string): string {
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-shownLines);
   return lines.join('\n').replace(/^mooring: /, '');
 }

@@ -10,7 +10,7 @@ import { type FairTurns, smallResponse } from '../fair-turns.ts';
 import type { HttpLimits } from '../limits.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import { forgetSent } from './pipeline.ts';
-import { NodeRequest } from './request.ts';
+import { hasBody, NodeRequest } from './request.ts';
 import { writeHead } from './write-head.ts';
 
 /** A response up to this length is sent however much is buffered: it takes less memory than its request. */
@@ -174,7 +174,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     // A response without content must not have a length, and that of 304 would be the length of the document.
     if (status !== 204 && status !== 304)
       (all as string[]).push('Content-Length', String(body === undefined ? 0 : Buffer.byteLength(body)));
-    const isBodyLeft = !this.incoming.complete && this.hasBody;
+    const isBodyLeft = !this.incoming.complete && hasBody(this.incoming);
     // The next request on this connection would find a closed server, or the rest of this body.
     if (this.#server.closing || isBodyLeft) response.shouldKeepAlive = false;
     writeHead(response, status, all);
@@ -234,12 +234,6 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
 
   abort(): void {
     if (!this.#complete && !this.#response.writableEnded) this.#response.destroy();
-  }
-
-  /** Whether the client sends a body. */
-  protected get hasBody(): boolean {
-    const { headers } = this.incoming;
-    return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   }
 
   /**

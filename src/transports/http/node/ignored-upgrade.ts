@@ -3,6 +3,7 @@
 
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { hasBody } from './request.ts';
 
 const upgradeHeaders = new Set(['upgrade', 'http2-settings']);
 const reparsed = Symbol('parsed again');
@@ -12,8 +13,8 @@ const reparsed = Symbol('parsed again');
  * not be parsed again; without an upgrade it serves such a request like any other. What a client sends in the same packet after
  * it is lost, but clients wait for the response to a POST before they send another request (RFC 9112 §9.3.2).
  */
-export function emitsUpgrade({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
+export function emitsUpgrade(request: IncomingMessage): boolean {
+  return !hasBody(request);
 }
 
 /** True for a connection whose request is parsed again: the server has counted it already. */

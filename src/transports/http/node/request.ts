@@ -36,6 +36,11 @@ export function addressOf({ socket, headers }: Pick<IncomingMessage, 'socket' | 
   return trusted.clientOf(remote, headers['x-forwarded-for'] as string | undefined);
 }
 
+/** Whether the client sends a body. */
+export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
 export class NodeRequest implements AdmittedRequest {
   protected readonly incoming: IncomingMessage;
   #headers: IncomingHttpHeaders;

@@ -10,6 +10,7 @@ import { loadServerCard } from '../load-server-card.ts';
 import { logOtherPath } from '../log-other-path.ts';
 import type { EndpointOptions } from '../options.ts';
 import { NodeExchange, type NodeServerState } from './exchange.ts';
+import { hasBody } from './request.ts';
 import { nodeSealerOf } from './sealer-of.ts';
 
 /** A request as frameworks pass it on: with the URL before routing, and perhaps with a body that is parsed already. */
@@ -81,7 +82,7 @@ class EmbeddedExchange extends NodeExchange {
   override readBody(maxBytes: number, done: (body: string | BodyError) => void): void {
     if (!this.#isReadBefore) return super.readBody(maxBytes, done);
     const given = this.#given;
-    if (given === undefined && this.hasBody) return done({ reason: 'read-before' });
+    if (given === undefined && hasBody(this.incoming)) return done({ reason: 'read-before' });
     const body =
       typeof given === 'string' ? given : given instanceof Uint8Array ? String(given) : JSON.stringify(given);
     done(Buffer.byteLength(body ?? '') > maxBytes ? { reason: 'too-large' } : (body ?? ''));
