@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { filesThatChangeModules } from './test/support/module-changes.ts';
 import { Sequencer } from './test/support/sequencer.ts';
 
 /** Helper scripts of tests that are bundled or spawned, and the suite's own output, are not tests. */
@@ -65,6 +66,9 @@ const program = [
   'test/telemetry/gateway.test.ts',
 ];
 
+/** Files that load modules again, or replace them: files that share their modules would use what they leave. */
+const changesModules = filesThatChangeModules();
+
 /** On a shared machine a test of several processes is run once more if it fails; the closing summary names it. */
 const retry = process.env['CI'] === 'true' ? 1 : 0;
 
@@ -80,15 +84,35 @@ export default defineConfig({
   test: {
     projects: [
       // These share one module cache per worker: loading the sources again for each file took two thirds of the time of unit tests.
-      { extends: true, test: { name: 'library', include: ['src/**/*.test.ts', ...library], isolate: false, retry } },
       {
         extends: true,
-        test: { name: 'program', include: program, exclude: [...ignored, ...library], isolate: false, retry },
+        test: {
+          name: 'library',
+          include: ['src/**/*.test.ts', ...library],
+          exclude: [...ignored, ...changesModules],
+          isolate: false,
+          retry,
+        },
       },
-      // These measure their process, change its variables, or need modules that nobody has used: each file has a process of its own.
       {
         extends: true,
-        test: { name: 'system', include: ['test/**/*.test.ts'], exclude: [...ignored, ...library, ...program], retry },
+        test: {
+          name: 'program',
+          include: program,
+          exclude: [...ignored, ...library, ...changesModules],
+          isolate: false,
+          retry,
+        },
+      },
+      // These measure their process, change its variables, or need modules that no other file has used: each file has a process of its own.
+      {
+        extends: true,
+        test: {
+          name: 'system',
+          include: ['test/**/*.test.ts', ...changesModules],
+          exclude: [...ignored, ...library, ...program],
+          retry,
+        },
       },
     ],
     // Only what hangs reaches it: a busy machine may stop a process for some seconds, several times in a test.

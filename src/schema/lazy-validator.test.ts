@@ -6,7 +6,7 @@ import { LazyValidator } from './lazy-validator.ts';
 const options = { direction: 'input', where: 'test' } as const;
 
 test('the first values wait for what validates them, later ones and later schemas do not', async () => {
-  vi.resetModules(); // Unit tests share their modules, so another file may have loaded the validators.
+  vi.resetModules(); // Another test of this file may have loaded the validators.
   const { compileSchema } = await import('./index.ts');
   const { validator } = compileSchema({ type: 'object', required: ['a'] }, options);
   expect(validator.check).toBeUndefined();

@@ -2,20 +2,13 @@
 // the targets.
 
 import { Readable } from 'node:stream';
-import { afterAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { createFetcher, type FetcherOptions, type NetworkError } from './fetcher.ts';
 import type { Hop } from './hop.ts';
 import { publicHosts } from './testing/addresses.ts';
 
 const hops: Hop[] = [];
 let redirects: Record<string, string> = {};
-
-// Unit tests share their modules: what was loaded before does not use the fake, and what is loaded next must not.
-vi.hoisted(() => vi.resetModules());
-afterAll(() => {
-  vi.doUnmock('./hop.ts');
-  vi.resetModules();
-});
 
 vi.mock('./hop.ts', () => ({
   sendHop: async (hop: Hop) => {
