@@ -42,7 +42,7 @@ async function onOneSession(client: HttpTestClient, port: number, count: number,
 }
 
 describe.skipIf(!hasRedis())('with Redis', { timeout: 120_000 }, () => {
-  // Encrypted and stored, another caller waits for two to three seconds; before, for nineteen, or the process ended.
+  // Encrypted and stored, another caller waits for one to two seconds; before there were turns, for nineteen, or the process ended.
   test('300 tasks with long results on one session', async () => {
     const redis = await startRedis();
     closers.push(() => redis.close());

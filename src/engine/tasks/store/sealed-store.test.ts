@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { taskRecord } from '../../../../test/support/task-records.ts';
+import type { Sealer } from '../../ports.ts';
 import { createSealer } from '../../sealer.ts';
 import { createMemoryTaskStore } from './memory-store.ts';
 import { sealedReason, sealTasks } from './sealed-store.ts';
@@ -55,6 +56,24 @@ test('nothing that a task contains reaches the store readable, and all of it com
   expect(JSON.stringify(await plain.read(record.id))).not.toContain(secret);
   // Another process with the same key.
   expect(await sealTasks(plain, createSealer(key(1))).read(record.id)).toEqual(changed);
+});
+
+test('what a change has just encrypted is not decrypted for its result, however long it is', async () => {
+  const { plain } = await filled();
+  const opened: number[] = [];
+  const counting: Sealer = {
+    ...sealer,
+    open(purpose, token, context) {
+      opened.push(token.length);
+      return sealer.open(purpose, token, context);
+    },
+  };
+  const text = 'x'.repeat(1_000_000);
+  const outcome = { type: 'result', result: { content: [{ type: 'text', text }] }, isError: false } as const;
+  const changed = await sealTasks(plain, counting).change(record.id, {}, [{ ...end, outcome }]);
+  expect(changed).toMatchObject({ message: secret, outcome });
+  // The other fields are shorter.
+  expect(Math.max(...opened)).toBeLessThan(1_000);
 });
 
 test('after the key was replaced, tasks of the earlier key are read with it', async () => {

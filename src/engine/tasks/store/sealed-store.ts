@@ -30,12 +30,12 @@ class NotOpened extends Error {}
 export function sealTasks(store: TaskStore, sealer: Sealer): TaskStore {
   const values = new SealedValues(sealer);
   const sealing =
-    (id: string): ConvertValue =>
+    (id: string, sealed?: KnownValues): ConvertValue =>
     (value, field) =>
-      values.seal(value, `${id}\u0000${field}`);
-  const open = async (record: TaskRecord, openWith = openRecord): Promise<TaskRecord> => {
+      values.seal(value, `${id}\u0000${field}`, sealed);
+  const open = async (record: TaskRecord, openWith = openRecord, sealed?: KnownValues): Promise<TaskRecord> => {
     try {
-      return await openWith(record, (value, field) => values.open(value, `${record.id}\u0000${field}`));
+      return await openWith(record, (value, field) => values.open(value, `${record.id}\u0000${field}`, sealed));
     } catch (error) {
       if (error instanceof NotOpened) return withoutContents(record);
       throw error;
@@ -63,9 +63,11 @@ export function sealTasks(store: TaskStore, sealer: Sealer): TaskStore {
       return record === undefined ? undefined : (opened.get(record) ?? openAgain(record));
     },
     async change(id, guard, changes) {
-      const sealed = await Promise.all(changes.map((change) => sealChange(change, sealing(id))));
+      // What it has just encrypted, it need not decrypt: a result may have megabytes.
+      const known: KnownValues = new Map();
+      const sealed = await Promise.all(changes.map((change) => sealChange(change, sealing(id, known))));
       const result = await store.change(id, guard, sealed);
-      return typeof result === 'string' ? result : open(result);
+      return typeof result === 'string' ? result : open(result, openRecord, known);
     },
     claim: async (...given) => openAll(await store.claim(...given)),
     renew: (...given) => store.renew(...given),
@@ -201,25 +203,31 @@ function withoutContents(record: TaskRecord): TaskRecord {
   };
 }
 
+/** Decrypted values by what they were encrypted to. */
+type KnownValues = Map<string, { readonly context: string; readonly value: Json }>;
+
 /** Encrypts and decrypts values, and remembers some pairs. */
 class SealedValues {
   readonly #sealer: Sealer;
-  readonly #remembered = new Map<string, { readonly context: string; readonly value: Json }>();
+  readonly #remembered: KnownValues = new Map();
   #length = 0;
 
   constructor(sealer: Sealer) {
     this.#sealer = sealer;
   }
 
-  async seal(value: Json, context: string): Promise<string> {
+  /** `sealed`: where the pair is added. */
+  async seal(value: Json, context: string, sealed?: KnownValues): Promise<string> {
     const token = await this.#sealer.seal('task', value, context);
     this.#remember(token, context, value);
+    sealed?.set(token, { context, value });
     return token;
   }
 
-  async open(token: Json, context: string): Promise<Json> {
+  /** `sealed`: values that need not be decrypted. */
+  async open(token: Json, context: string, sealed?: KnownValues): Promise<Json> {
     if (typeof token !== 'string') throw new NotOpened();
-    const known = this.#remembered.get(token);
+    const known = this.#remembered.get(token) ?? sealed?.get(token);
     if (known?.context === context) return known.value;
     const value = await this.#sealer.open('task', token, context);
     if (value === undefined) throw new NotOpened();
