@@ -24,32 +24,33 @@ export interface PendingSignIn extends SignInOwner {
 export class PendingSignIns {
   readonly #byTicket = new Map<string, PendingSignIn>();
   readonly #isOffered: (server: string) => boolean;
-  readonly #signedIn: (owner: SignInOwner) => void;
+  readonly #signedIn: (owner: SignInOwner) => Promise<void>;
 
   /**
    * `isOffered`: whether a server is behind the gateway now; one that was removed gets no access. `signedIn`: called for each that
-   * has succeeded.
+   * has succeeded, which has not finished before that.
    */
-  constructor(isOffered: (server: string) => boolean, signedIn: (owner: SignInOwner) => void) {
+  constructor(isOffered: (server: string) => boolean, signedIn: (owner: SignInOwner) => Promise<void>) {
     this.#isOffered = isOffered;
     this.#signedIn = signedIn;
   }
 
-  /** `finished`: resolves when the credentials are there, or will not be. */
+  /** `authorized`: resolves when the credentials are there, or will not be. */
   begin(
     owner: SignInOwner,
     visit: SignInVisit,
     pageOf: (ticket: string) => string,
-    finished: Promise<boolean>,
+    authorized: Promise<boolean>,
   ): PendingSignIn {
     const ticket = randomBytes(32).toString('base64url');
+    const finished = authorized.then(async (isSignedIn) => {
+      this.#byTicket.delete(ticket);
+      if (isSignedIn) await this.#signedIn(owner);
+      return isSignedIn;
+    });
     const link = { id: randomBytes(16).toString('base64url'), url: pageOf(ticket), finished };
     const pending: PendingSignIn = { ...owner, visit: new OpenVisit(visit), link };
     this.#byTicket.set(ticket, pending);
-    void finished.then((isSignedIn) => {
-      this.#byTicket.delete(ticket);
-      if (isSignedIn) this.#signedIn(owner);
-    });
     const [oldest] = this.#byTicket;
     if (this.#byTicket.size > maxPending && oldest !== undefined) {
       this.#byTicket.delete(oldest[0]);

@@ -50,7 +50,7 @@ function setup() {
   const removed = new Set<string>();
   const pending = new PendingSignIns(
     (url) => !removed.has(url),
-    (owner) => signedIn.push(owner),
+    async (owner) => void signedIn.push(owner),
   );
   const attempts: Attempts = new Map();
   const store = createMemoryStore();

@@ -55,9 +55,9 @@ export class UserSignIns {
     this.#base = `${address.replace(/\/$/, '')}/login`;
     this.#changed = changed;
     this.#stores = new UserStores(folder, address);
-    this.#pending = new PendingSignIns(isOffered, ({ principalKey, server, slug }) => {
+    this.#pending = new PendingSignIns(isOffered, async ({ principalKey, server, slug }) => {
       changed('sign-in', principalKey, [slug]);
-      addServer(this.#stores.of(principalKey), server, slug).catch((error: unknown) =>
+      await addServer(this.#stores.of(principalKey), server, slug).catch((error: unknown) =>
         logger.warn('a sign-in is not listed for its user', { error: (error as Error).message }),
       );
     });
