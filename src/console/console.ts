@@ -6,6 +6,7 @@ import { assertKnownOptions } from '../common/known-options.ts';
 import { version } from '../common/version.ts';
 import type { Server } from '../engine/server.ts';
 import type { Principal } from '../protocol/callers/principal.ts';
+import { hashToken } from '../security/auth/index.ts';
 import { assertHost } from '../transports/assert-host.ts';
 import type { HttpExchange, MountedRoute } from '../transports/http.ts';
 import type { About, AuditPage, ConsoleState } from './api.ts';
@@ -21,7 +22,10 @@ import { ServerSource } from './server-source.ts';
 export interface ConsoleAccessOptions {
   /** Where the page is. Default `/console`. */
   readonly path?: string;
-  /** The token of the link. Default: random for each start. `false`: only principals of `authenticate` have access. */
+  /**
+   * The token of the link, at least 32 characters. Default: random for each start. `false`: only principals of `authenticate` have
+   * access.
+   */
   readonly token?: string | false;
   /** Users can look, but not call anything. */
   readonly readOnly?: boolean;
@@ -180,6 +184,8 @@ export function consolesOf(sources: readonly ConsoleSource[], options: ConsoleAc
 function createAccess(options: ConsoleAccessOptions): Pick<SharedAccess, 'access' | 'token'> {
   const { readOnly = false, operate = false, authenticate } = options;
   const token = options.token === false ? undefined : (options.token ?? randomBytes(32).toString('base64url'));
+  // Throws for one that could be guessed.
+  if (token !== undefined) hashToken(token);
   return { access: new Access({ token, readOnly, operate, authenticate }), token };
 }
 

@@ -228,3 +228,9 @@ test('the code of a link is exchanged once, and a second use ends the token it w
   expect((await exchange('guessed')).status).toBe(429);
   expect((await rawRequest(url)).status).toBe(405);
 });
+
+test('a token that could be guessed is rejected', () => {
+  for (const token of ['secret', 'a'.repeat(40)]) {
+    expect(() => createConsole(someServer(), { token })).toThrow('A token needs at least 32 characters');
+  }
+});

@@ -6,6 +6,7 @@ import { type Logger, silentLogger } from '../../common/logger.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
 import type { SealKey } from '../../protocol/ports.ts';
+import { checkSealKey } from '../../protocol/seal-key.ts';
 import { parseRedisAddress, showAddress } from './address.ts';
 import { RedisBuckets } from './buckets.ts';
 import { RedisBus } from './bus.ts';
@@ -59,6 +60,7 @@ function assertValues({ name, keys }: RedisOptions): void {
   if (keys !== undefined && !Array.isArray(keys)) {
     throw new TypeError('openRedis, keys: must be a list of keys, the one of the server first: { keys: [key] }');
   }
+  for (const key of keys ?? []) checkSealKey(key);
 }
 
 /** The parts of a server that Redis provides. */
