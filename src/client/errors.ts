@@ -28,6 +28,7 @@ export type ClientErrorCode =
   | 'connection-lost'
   | 'closed'
   | 'not-mcp'
+  | 'connection-rejected'
   | 'unsupported-revision'
   | 'unauthorized'
   | 'http-error'
@@ -108,12 +109,11 @@ export const clientErrors = {
     stderr?: string,
     cause?: unknown,
   ) =>
-    new ClientError('not-mcp', `${quote(server)} rejected the connection; tried ${attempts(tried)}${wrote(stderr)}`, {
-      tried,
-      serverError,
-      stderr,
-      cause,
-    }),
+    new ClientError(
+      'connection-rejected',
+      `${quote(server)} rejected the connection; tried ${attempts(tried)}${wrote(stderr)}`,
+      { tried, serverError, stderr, cause },
+    ),
   unsupportedRevision: (server: string, why: string, tried: readonly string[], serverError?: ServerErrorInfo) =>
     new ClientError('unsupported-revision', `No revision in common with ${quote(server)}: ${why}`, {
       tried,

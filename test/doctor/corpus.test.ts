@@ -96,7 +96,19 @@ const commands: readonly Case[] = [
   { title: 'a server that logs to stdout', id: 'stdout-output', target: server('stdout'), says: 'weather server' },
   { title: 'a server that starts slowly', id: 'slow-start', target: server('slow') },
   { title: 'a server of an unknown revision', id: 'protocol-version', target: server('version'), says: '1999-12-31' },
-  { title: 'a server that rejects everything', id: 'not-mcp', target: server('errors'), says: 'go away' },
+  {
+    title: 'a server that rejects everything',
+    id: 'server-error',
+    target: server('errors'),
+    says: 'The server rejects the connection: go away (-32000)',
+  },
+  {
+    title: 'a server that rejects everything without its key',
+    id: 'env-required',
+    target: server('no-key'),
+    says: 'The server rejects the connection: WEATHER_API_KEY is not set (-32000)',
+  },
+  { title: 'another JSON-RPC server', id: 'not-mcp', target: server('json-rpc'), says: 'Method not found, -32601' },
   { title: 'a server whose list fails', id: 'list-failed', target: server('list'), says: 'no list today' },
   {
     title: 'a server that crashes on a list',

@@ -4,6 +4,7 @@
 import { type Client, ClientError, type ConnectOptions, connect, type Target } from '../../client/index.ts';
 import { lastLines } from '../../common/last-lines.ts';
 import { silentLogger } from '../../common/logger.ts';
+import { errorRows } from '../../protocol/errors.ts';
 import type { Report } from './findings.ts';
 import { listeningUrlIn, stderrCauseIn } from './stderr-causes.ts';
 
@@ -129,22 +130,36 @@ function explainError(error: unknown, isCommand: boolean, unexpected = ''): Repo
       return isCommand ? explainSilence(stderr, unexpected) : noResponse('Check the log of the server');
     case 'unsupported-revision':
       return { id: 'protocol-version', detail: message, remedy: 'Update the server, or the library it uses.' };
+    case 'connection-rejected':
+      // Another JSON-RPC server does not know the methods of MCP.
+      return error.serverError?.code === errorRows.methodNotFound.code ? explainOther(error) : explainRejection(error);
     case 'not-mcp':
     case 'invalid-message':
     case 'invalid-result':
-    case 'server-error': {
-      // Nothing was sent: the connection was rejected, and the message says why and what to do.
-      if (code === 'not-mcp' && error.tried.length === 0) return { id: 'not-mcp', detail: message, remedy: '' };
-      const { message: said, code: number, status } = error.serverError ?? {};
-      const parts = [said, number, status === undefined ? undefined : `HTTP ${status}`].filter(
-        (each) => each !== undefined,
-      );
-      const detail = `It does not respond as an MCP server: ${parts.length === 0 ? firstLine(message) : parts.join(', ')}`;
-      return { id: 'not-mcp', detail, remedy: 'Check that this is an MCP server, and look at its log.' };
-    }
+    case 'server-error':
+      return explainOther(error);
     default:
       return { id: 'connection-failed', detail: message, remedy: '' };
   }
+}
+
+function explainOther({ code, message, tried, serverError }: ClientError): Report {
+  // Nothing was sent: the connection was rejected, and the message says why and what to do.
+  if (code === 'not-mcp' && tried.length === 0) return { id: 'not-mcp', detail: message, remedy: '' };
+  const { message: said, code: number, status } = serverError ?? {};
+  const parts = [said, number, status === undefined ? undefined : `HTTP ${status}`].filter(
+    (each) => each !== undefined,
+  );
+  const detail = `It does not respond as an MCP server: ${parts.length === 0 ? firstLine(message) : parts.join(', ')}`;
+  return { id: 'not-mcp', detail, remedy: 'Check that this is an MCP server, and look at its log.' };
+}
+
+/** The server speaks the protocol, and says why it does not serve this client. */
+function explainRejection({ serverError: { message = '', code } = {}, stderr = '' }: ClientError): Report {
+  const detail = `The server rejects the connection: ${message}${code === undefined ? '' : ` (${code})`}`;
+  const cause = stderrCauseIn(message) ?? stderrCauseIn(stderr);
+  if (cause?.id === 'env-required') return { id: cause.id, detail, remedy: cause.remedy };
+  return { id: 'server-error', detail, remedy: 'Correct what the error says, and look at the log of the server.' };
 }
 
 function explainExit(message: string, stderr: string): Report {

@@ -186,9 +186,6 @@ export function hinted(error: unknown, target: NamedTarget['target'], { verbose 
   );
 }
 
-/** With these, a web server reports that a path does not exist; any text in the response is not about MCP. */
-const absentStatuses: readonly (number | undefined)[] = [404, 405];
-
 /** What to do about an address where no server responds, in place of all that was tried. */
 function adviceOn(
   { code, message, serverError, tried, cause }: ClientError,
@@ -202,11 +199,11 @@ function adviceOn(
   if (code === 'connection-lost' && tried.length > 0 && /^http:/i.test(url)) {
     return `${message}\nIf the server uses TLS, its address begins with https. ${more}`;
   }
-  if (code !== 'not-mcp' && code !== 'http-error') return undefined;
   // Something that answers with an error of the protocol is an MCP server: its own words say what is wrong.
-  if (cause instanceof ClientError && cause.code === 'server-error' && !absentStatuses.includes(serverError?.status)) {
+  if (code === 'connection-rejected' && cause instanceof ClientError) {
     return serverError?.status === undefined ? cause.message : `${cause.message}\n${more}`;
   }
+  if (code !== 'not-mcp' && code !== 'http-error') return undefined;
   const status = serverError?.status === undefined ? '' : ` (HTTP ${serverError.status})`;
   return `There is no MCP server at ${url}${status}\nCheck the path: most servers use /mcp. ${more}, and -v shows what was tried`;
 }

@@ -71,9 +71,9 @@ describe.concurrent('a server that cannot be talked to', () => {
     ['text-ids', 'connect-timeout', /a response to id "1"/, untilStarted],
     ['bad-version', 'unsupported-revision', /the server uses revision 1999-01-01/],
     ['no-version', 'unsupported-revision', /has no protocolVersion/],
-    ['rejects-initialize', 'not-mcp', /We are closed on Sundays/],
+    ['rejects-initialize', 'connection-rejected', /We are closed on Sundays/],
     ['proper', 'unsupported-revision', /does not support 2026-07-28/, { revision: '2026-07-28' }],
-    ['stateless', 'not-mcp', /Method not found/, handshake],
+    ['stateless', 'connection-rejected', /Method not found/, handshake],
     ['never-answers', 'connect-timeout', /No response to server\/discover/, { revision: '2026-07-28' }],
   ];
   test.each(cases)('%s: %s', async (mode, code, message, options) => {
