@@ -36,6 +36,7 @@ const known: Record<keyof GatewayOptions, true> = {
   retryDownMs: true,
   authorizer: true,
   target: true,
+  singleClient: true,
   connectOptions: true,
   cache: true,
   pins: true,

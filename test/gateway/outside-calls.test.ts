@@ -7,7 +7,7 @@ import { useClosers } from '../support/closers.ts';
 import { both, EventReader, HttpTestClient } from '../support/http-client.ts';
 import { TestClient } from '../support/test-client.ts';
 import { gatewayConfig, upstream } from './fixture.ts';
-import { scriptedUpstream } from './scripted-upstream.ts';
+import { scriptedUpstream, type UpstreamSide, type WireMessage } from './scripted-upstream.ts';
 
 const closers = useClosers(afterEach);
 afterEach(() => {
@@ -17,22 +17,26 @@ afterEach(() => {
 const everything = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 const form = { message: 'Name?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } };
 
-function start(isolation: UpstreamConfig['isolation']) {
-  const { target, called } = scriptedUpstream();
-  const config = upstream('one', { isolation, revision: '2025-11-25', roots: [{ uri: 'file:///configured' }] });
-  const gateway = createGateway(gatewayConfig([config]), { logger: false, target: () => target });
-  closers.push(() => gateway.close());
-  return { gateway, called };
+interface Started {
+  readonly singleClient?: boolean;
+  readonly start?: UpstreamConfig['start'];
+  /** What the upstream does when it has been initialized. */
+  readonly onStart?: (side: UpstreamSide) => void;
 }
 
-/** A session that has called a tool. `answers`: by method. */
-async function session(
-  gateway: Gateway,
-  id: string,
-  answers: Readonly<Record<string, object>> = {},
-): Promise<TestClient> {
-  const peer = { transport: 'memory', principal: { id } } as const;
-  const client = await TestClient.open(gateway.server, '2025-11-25', everything, peer);
+function start(
+  isolation: UpstreamConfig['isolation'],
+  { singleClient = false, start = 'lazy', onStart }: Started = {},
+) {
+  const { target, called, sides } = scriptedUpstream(undefined, undefined, onStart);
+  const config = upstream('one', { isolation, start, revision: '2025-11-25', roots: [{ uri: 'file:///configured' }] });
+  const gateway = createGateway(gatewayConfig([config]), { logger: false, target: () => target, singleClient });
+  closers.push(() => gateway.close());
+  return { gateway, called, sides };
+}
+
+/** Answers the requests that the client gets. `answers`: by method; others stay unanswered. */
+function answerWith(client: TestClient, answers: Readonly<Record<string, object>>): void {
   const answered = new Set<unknown>();
   const answer = async (): Promise<void> => {
     const request = await client.next(
@@ -44,6 +48,17 @@ async function session(
     await answer();
   };
   void answer();
+}
+
+/** A session that has called a tool. `answers`: by method. */
+async function session(
+  gateway: Gateway,
+  id: string,
+  answers: Readonly<Record<string, object>> = {},
+): Promise<TestClient> {
+  const peer = { transport: 'memory', principal: { id } } as const;
+  const client = await TestClient.open(gateway.server, '2025-11-25', everything, peer);
+  answerWith(client, answers);
   expect((await client.call('one__work')).result).toMatchObject({ content: [{ text: 'done' }] });
   return client;
 }
@@ -116,6 +131,62 @@ test('on a connection of all callers no session is asked', async () => {
   const ada = await session(gateway, 'ada');
   expect((await called().request('q1', 'elicitation/create', form)).error).toMatchObject({ code: -32601 });
   expect(ada.received.filter(({ method }) => method === 'elicitation/create')).toEqual([]);
+});
+
+describe('a gateway with a single client', () => {
+  const askForRoots = (side: UpstreamSide): void => side.send({ id: 'roots', method: 'roots/list' });
+  const toRoots = ({ id, method }: WireMessage): boolean => id === 'roots' && method === undefined;
+  const listsRoots = { 'roots/list': { roots: [{ uri: 'file:///ada' }] } };
+
+  /** A client that lists the tools and answers what it is asked for. */
+  async function singleClient(gateway: Gateway, answers: Readonly<Record<string, object>> = {}): Promise<TestClient> {
+    const client = await TestClient.open(gateway.server, '2025-11-25', everything);
+    answerWith(client, answers);
+    return client;
+  }
+
+  test('it is asked for its roots by a server that was started for a list', async () => {
+    const { gateway, sides } = start('shared', { singleClient: true, onStart: askForRoots });
+    const client = await singleClient(gateway, listsRoots);
+    await client.request('tools/list');
+    expect((await sides[0]?.next(toRoots))?.result.roots).toEqual([{ uri: 'file:///ada' }]);
+  });
+
+  test('a server that had asked before there was a client is notified, and has the roots before its first call', async () => {
+    const { gateway, sides } = start('shared', { singleClient: true, start: 'eager', onStart: askForRoots });
+    await vi.waitFor(() => expect(sides).toHaveLength(1));
+    const [side] = sides as [UpstreamSide];
+    expect((await side.next(toRoots)).result.roots).toEqual([{ uri: 'file:///configured' }]);
+    const client = await singleClient(gateway);
+    const called = client.call('one__work');
+    await side.next(({ method }) => method === 'notifications/roots/list_changed');
+    side.send({ id: 'again', method: 'roots/list' });
+    const asked = await client.next(({ method }) => method === 'roots/list');
+    expect(side.received.some(({ method }) => method === 'tools/call')).toBe(false);
+    client.send({ jsonrpc: '2.0', id: asked.id, result: listsRoots['roots/list'] });
+    await called;
+    const order = side.received.map(({ id, method }) => method ?? id);
+    expect(order.indexOf('again')).toBeLessThan(order.indexOf('tools/call'));
+  });
+
+  test('a change of its roots is announced to a server', async () => {
+    const { gateway, sides } = start('shared', { singleClient: true });
+    const client = await singleClient(gateway, listsRoots);
+    await client.call('one__work');
+    const [side] = sides as [UpstreamSide];
+    const opening = side.received.find(({ method }) => method === 'initialize');
+    expect(opening?.params).toMatchObject({ capabilities: { roots: { listChanged: true } } });
+    client.send({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' });
+    await side.next(({ method }) => method === 'notifications/roots/list_changed');
+  });
+
+  test('it is asked what a server asks outside of calls', async () => {
+    const { gateway, called } = start('shared', { singleClient: true });
+    const accepted = { action: 'accept', content: { name: 'Ada' } };
+    const client = await singleClient(gateway, { 'elicitation/create': accepted });
+    await client.call('one__work');
+    expect((await called().request('q1', 'elicitation/create', form)).result).toEqual(accepted);
+  });
 });
 
 test('over HTTP the request is sent on the stream that the client has opened', { timeout: 30_000 }, async () => {

@@ -61,13 +61,17 @@ export class UpstreamSide {
 
 type Answer = (message: WireMessage, side: UpstreamSide) => void;
 
-/** A server with one tool, `work`. `call`, `list`: what happens on a call of it, or when it is listed; by default it returns at once. */
-export function scriptedUpstream(call?: Answer, list: Answer = listWork) {
+/**
+ * A server with one tool, `work`. `call`, `list`: what happens on a call of it, or when it is listed; by default it returns at once.
+ * `start`: what it does when the client has initialized it.
+ */
+export function scriptedUpstream(call?: Answer, list: Answer = listWork, start?: (side: UpstreamSide) => void) {
   const sides: UpstreamSide[] = [];
   const serverInfo = { name: 'scripted', version: '1' };
   const opening = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo };
   const answer = (message: WireMessage, side: UpstreamSide): void => {
     const { id, method } = message;
+    if (method === 'notifications/initialized') start?.(side);
     if (id === undefined || method === undefined) return;
     if (method === 'initialize') side.send({ id, result: opening });
     else if (method === 'ping') side.send({ id, result: {} });

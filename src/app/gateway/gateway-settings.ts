@@ -22,6 +22,8 @@ export interface GatewaySources {
   /** One server instead of files: a command line or a URL. */
   readonly target?: string | readonly string[] | undefined;
   readonly flags?: SettingsInput['flags'];
+  /** Several clients connect, over a socket. */
+  readonly isShared?: boolean;
 }
 
 export interface GatewaySettings {

@@ -100,6 +100,7 @@ export async function openGatewayHost(options: HostOptions): Promise<GatewayHost
     authorizer: async (server, principalKey) =>
       (await (authorizers ??= loadAuthorizers(settings, callerTokens, signIns)))(server, principalKey),
     target: (server) => sandboxedTarget(server, (sandbox) => record?.(sandbox) ?? sandbox),
+    singleClient: settings.http?.enabled !== true && input.isShared !== true,
     connectOptions: (server) => ({
       telemetry: telemetry.of(server.slug),
       env: outer.env,

@@ -23,6 +23,6 @@ export async function serveGateway(options: ServeGatewayOptions): Promise<void> 
     ...(configFile === undefined ? {} : { configFile }),
     showSetup,
     ...(socket === undefined ? {} : { socket }),
-    gateway: { ...input, ...(view === undefined ? {} : { view }) },
+    gateway: { ...input, isShared: socket !== undefined, ...(view === undefined ? {} : { view }) },
   });
 }

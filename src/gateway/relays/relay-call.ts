@@ -21,8 +21,9 @@ import { isObject } from '../../protocol/json-rpc.ts';
 import type { Capabilities, JsonObject, LogLevel, Meta } from '../../protocol/model.ts';
 import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { UpstreamConnection } from '../upstreams/connection.ts';
-import type { Asks, UpstreamCall } from '../upstreams/contract.ts';
+import type { Asks, UpstreamCall, UpstreamSession } from '../upstreams/contract.ts';
 import { requestCapabilities } from '../upstreams/declared-capabilities.ts';
+import { askedSession } from './asked-session.ts';
 import { withoutTasks } from './extensions.ts';
 import type { CallRun, HeldCall } from './held-call.ts';
 import type { HeldCalls } from './held-calls.ts';
@@ -289,13 +290,8 @@ export class RelayCall implements UpstreamCall, ToolCallOptions {
     return this.ctx.sessionClient;
   }
 
-  async askSession(client: SessionClient, request: InputRequest, signal: AbortSignal): Promise<unknown> {
-    const named = this.#namesServer ? withServerName(request, this.#config.slug) : request;
-    try {
-      return await client.requestInput(named, signal);
-    } catch (error) {
-      throw new InputFailure('failed', error instanceof Error ? error.message : String(error), error);
-    }
+  asSession(client: SessionClient): UpstreamSession {
+    return askedSession(client, this.#namesServer ? this.#config.slug : undefined, this.passesExtensions);
   }
 
   notAsked(request: InputRequest): void {

@@ -50,7 +50,7 @@ export class UpstreamSubscriptions implements ResourceFollower {
     const upstream = route && this.#source.upstreams.get(route.slug);
     // What no upstream has may be below something that the server has itself.
     if (route === undefined || upstream === undefined) return this.#options.isAttached;
-    const caller = new RequestCaller(ctx, upstream.config);
+    const caller = new RequestCaller(ctx, upstream.config, this.#source.isSingle);
     await upstream.known(caller);
     if (!hasSubscribe(upstream)) return false;
     return upstream.followers.prepare(route.uri, caller).catch(() => false);

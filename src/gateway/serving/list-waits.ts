@@ -43,8 +43,8 @@ export class ListWaits {
   #source: ViewSource;
   /** The lists of all upstreams are known, and the same for all callers. */
   #isKnown = false;
-  /** An upstream says how long its lists are valid. */
-  #canExpire = false;
+  /** Upstreams need to know who requests lists: theirs may expire, or have callers of their own, or there is one client only. */
+  #isTold = false;
   #hasPrivate = false;
   /**
    * Upstreams that a request has waited for without a result, by isolation key, with the reason if reading failed; later requests of the same
@@ -64,14 +64,16 @@ export class ListWaits {
     this.#isKnown = false;
     const all = [...source.upstreams.values()];
     this.#hasPrivate = all.some(({ isPrivate }) => isPrivate);
-    this.#canExpire = all.some((upstream) => upstream.isPrivate || upstream.lists?.shown.cache !== undefined);
+    this.#isTold = all.some(
+      (upstream) => upstream.hasSingleClient || upstream.isPrivate || upstream.lists?.shown.cache !== undefined,
+    );
   }
 
   /** Before a request runs. */
   check(request: RequestInfo): void | Promise<void> {
-    if (this.#canExpire && listMethods.has(request.method)) {
+    if (this.#isTold && listMethods.has(request.method)) {
       for (const upstream of this.#source.upstreams.values()) {
-        upstream.listsRequested(new RequestCaller(request.ctx, upstream.config));
+        upstream.listsRequested(this.#callerOf(request.ctx, upstream));
       }
     }
     if (this.#isKnown) return undefined;
@@ -99,7 +101,7 @@ export class ListWaits {
     if (!compileFilter(named.config[kind])(ownName)) return;
     if (!catalog.allows(kind, name, ctx.principal)) return;
     // Later calls may find them.
-    void named.known(new RequestCaller(ctx, named.config));
+    void named.known(this.#callerOf(ctx, named));
     const why =
       lists === undefined
         ? `it has not listed its ${kind} yet; try again later`
@@ -137,6 +139,10 @@ export class ListWaits {
     });
   }
 
+  #callerOf(ctx: Context, { config }: Upstream): RequestCaller {
+    return new RequestCaller(ctx, config, this.#source.isSingle);
+  }
+
   /** The upstreams whose lists decide what the request does. */
   #neededFor({ method, name = '', ctx }: RequestInfo, unknown: readonly Upstream[]): readonly Upstream[] {
     const isTool = method === methods.callTool.name;
@@ -155,7 +161,7 @@ export class ListWaits {
   async #wait(unknown: readonly Upstream[], ctx: Context): Promise<void> {
     const keys = callerKeys(ctx);
     const read = async (upstream: Upstream): Promise<void> => {
-      const failure = await upstream.known(new RequestCaller(ctx, upstream.config));
+      const failure = await upstream.known(this.#callerOf(ctx, upstream));
       if (upstream.listsOf(keys) !== undefined) this.#waited.get(upstream)?.delete(isolationKey(upstream.config, keys));
       else if (failure !== undefined) this.#inVain(upstream, keys, failure);
     };

@@ -207,7 +207,7 @@ export class ViewServer {
   readonly #otherMethods: OtherMethods = {
     request: async (method, params, ctx) => {
       const [upstream] = this.#source.upstreams.values();
-      await upstream?.known(new RequestCaller(ctx, upstream.config));
+      await upstream?.known(new RequestCaller(ctx, upstream.config, true));
       if (upstream === undefined || !hasExtensions(upstream.facts) || !this.#maySeeAll(ctx)) {
         throw wireErrors.methodNotFound(method);
       }

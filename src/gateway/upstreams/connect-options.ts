@@ -8,6 +8,7 @@ import type { UpstreamConfig } from '../config/gateway-config.ts';
 import type { UpstreamConnection } from './connection.ts';
 import type { Asks } from './contract.ts';
 import { inputHandlers } from './input-handlers.ts';
+import { keepsApart } from './isolation.ts';
 
 /** What connections of all upstreams have in common. */
 export interface ConnectSettings {
@@ -25,6 +26,11 @@ export interface ConnectSettings {
     | undefined;
   /** What to connect to instead of the entry: a transport of the program, a command in a sandbox. */
   readonly target?: ((config: UpstreamConfig) => Target | undefined) | undefined;
+  /**
+   * The gateway serves one client, as over stdio: requests of servers outside of calls, and changes of roots, are passed on over
+   * shared connections too.
+   */
+  readonly singleClient?: boolean | undefined;
   /** Additional options for the connections of an upstream: a sandbox, a proxy, observers. */
   readonly connectOptions?: ((config: UpstreamConfig) => Partial<ConnectOptions>) | undefined;
 }
@@ -53,7 +59,7 @@ export async function connectOptions(
     serverName: config.slug,
     revision,
     handlers: inputHandlers(config, asks, connection),
-    capabilities: furtherCapabilities(config, asks),
+    capabilities: furtherCapabilities(config, asks, settings.singleClient === true || keepsApart(config)),
     onLog: (message, context) => connection.log(message, context),
     onNotification: (method, params, context) => connection.notified(method, params, context),
     onListChanged: () => events.listChanged(),
@@ -81,12 +87,12 @@ export async function connectOptions(
   };
 }
 
-/** Flags of capabilities; the handlers declare the rest. */
-function furtherCapabilities({ asks: allowed, isolation }: UpstreamConfig, asks: Asks): Capabilities {
+/** Flags of capabilities; the handlers declare the rest. `isOfOne`: only one user has the connection. */
+function furtherCapabilities({ asks: allowed }: UpstreamConfig, asks: Asks, isOfOne: boolean): Capabilities {
   return {
     ...(asks.samplingTools && allowed.includes('sampling') ? { sampling: { tools: {} } } : {}),
     // A server that is notified of changes might cache the folders of one caller and use them for another.
-    ...(allowed.includes('roots') && isolation !== 'session' ? { roots: { listChanged: false } } : {}),
+    ...(allowed.includes('roots') && !isOfOne ? { roots: { listChanged: false } } : {}),
     ...(asks.apps ? appHostCapabilities : {}),
   };
 }

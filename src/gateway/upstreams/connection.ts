@@ -3,10 +3,12 @@
 import type { Client, InputContext, LogContext, LogMessage } from '../../client/index.ts';
 import type { Logger } from '../../common/logger.ts';
 import { SlotSet } from '../../common/slot-set.ts';
+import { pause, waitAtMost } from '../../common/wait.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import { type JsonObject, type LogLevel, logLevels } from '../../protocol/model.ts';
+import { statelessRevisions } from '../../protocol/revisions/index.ts';
 import { withoutReserved } from '../relays/meta.ts';
-import type { UpstreamCall, UpstreamSession } from './contract.ts';
+import type { SessionCaller, UpstreamCall, UpstreamSession } from './contract.ts';
 import { FollowedResources } from './followed-resources.ts';
 import type { CallFinder } from './input-handlers.ts';
 import { UsedSessions } from './used-sessions.ts';
@@ -16,6 +18,11 @@ const maxSilentTimeouts = 3;
 const pingMs = 10_000;
 /** URLs whose completion is waited for; stops an upstream that sends users to many from filling the memory. */
 const maxLinks = 1_000;
+
+/** How long calls wait for the roots that a server has asked for. */
+const maxRootsWaitMs = 2_000;
+/** What a server takes to check folders; nothing says when it has. */
+const rootsPauseMs = 50;
 
 /** How long an upstream may send messages for a call that was cancelled, because it has not noticed that yet. */
 const cancelMs = 2_000;
@@ -44,7 +51,13 @@ export class UpstreamConnection implements CallFinder {
   /** Callers whose calls were cancelled, and until when messages may belong to these calls. */
   readonly #cancelled = new Map<unknown, number>();
   readonly #tasks = new Map<string, UpstreamCall>();
-  readonly #sessions = new UsedSessions();
+  /** Undefined on a connection of several callers: messages outside of calls cannot be attributed to one of them. */
+  readonly #sessions: UsedSessions | undefined;
+  /** It has asked for roots, and there was no client to ask. */
+  #hasConfiguredRoots = false;
+  #requestedRoots: Promise<unknown> | undefined;
+  /** It may have asked for roots, and calls wait until it has them. */
+  rootsGiven: Promise<void> | undefined;
   /** URLs that users were sent to, by the id of the upstream, oldest first. */
   readonly #links = new Map<string, () => void>();
   #client: Client | undefined;
@@ -67,9 +80,17 @@ export class UpstreamConnection implements CallFinder {
   /** When it was last used, or else opened, on the clock of `performance.now()`. */
   lastUsedMs = performance.now();
 
-  constructor(key: string, owner: string | undefined, events: ConnectionEvents, logger: Logger | undefined) {
+  /** `isOfOne`: its callers are one user, or one client. */
+  constructor(
+    key: string,
+    owner: string | undefined,
+    isOfOne: boolean,
+    events: ConnectionEvents,
+    logger: Logger | undefined,
+  ) {
     this.key = key;
     this.owner = owner;
+    this.#sessions = isOfOne ? new UsedSessions() : undefined;
     this.#events = events;
     this.#logger = logger;
   }
@@ -86,6 +107,8 @@ export class UpstreamConnection implements CallFinder {
   opened(client: Client): void {
     this.#client = client;
     this.lastUsedMs = performance.now();
+    this.#awaitRoots();
+    this.#replaceConfiguredRoots();
   }
 
   /** The server announces changes of all its lists. */
@@ -126,8 +149,58 @@ export class UpstreamConnection implements CallFinder {
   begin(call: UpstreamCall): void {
     call.slot = this.#calls.add(call);
     call.order = ++this.#begun;
-    // On a shared connection, messages outside of calls cannot be attributed to a caller.
-    if (this.owner !== undefined) this.#sessions.used(call);
+    this.usedBy(call);
+  }
+
+  /** A caller uses it, for a call or to read lists. */
+  usedBy(caller: SessionCaller): void {
+    if (this.#sessions?.used(caller) === true) this.#replaceConfiguredRoots();
+  }
+
+  #replaceConfiguredRoots(): void {
+    if (!this.#hasConfiguredRoots || this.#client === undefined || !this.#canListRoots) return;
+    this.#hasConfiguredRoots = false;
+    this.rootsChanged();
+  }
+
+  rootsFromConfiguration(): void {
+    this.#hasConfiguredRoots = true;
+  }
+
+  /** It has asked for roots, which this promise yields. */
+  rootsRequested(roots: Promise<unknown>): void {
+    this.#requestedRoots = roots;
+  }
+
+  /** The roots of its client have changed. */
+  rootsChanged(): void {
+    this.#requestedRoots = undefined;
+    this.client.rootsChanged();
+    this.#awaitRoots();
+  }
+
+  get #canListRoots(): boolean {
+    const session = this.session();
+    return session !== undefined && session !== 'ambiguous' && session.client.can('roots');
+  }
+
+  /** Until it has the roots of its client, calls wait: it would reject the files that they are about. */
+  #awaitRoots(): void {
+    if (!this.#canListRoots || statelessRevisions.includes(this.client.revision)) return;
+    const given = this.#untilRootsGiven()
+      .catch(() => {})
+      .then(() => {
+        if (this.rootsGiven === given) this.rootsGiven = undefined;
+      });
+    this.rootsGiven = given;
+  }
+
+  async #untilRootsGiven(): Promise<void> {
+    // A server asks for them before it responds to what comes next.
+    await this.client.ping({ timeoutMs: maxRootsWaitMs, maxTimeoutMs: maxRootsWaitMs });
+    if (this.#requestedRoots === undefined) return;
+    await waitAtMost(maxRootsWaitMs, this.#requestedRoots);
+    await pause(rootsPauseMs);
   }
 
   end(call: UpstreamCall): void {
@@ -187,7 +260,7 @@ export class UpstreamConnection implements CallFinder {
 
   /** The session that is asked while no call is in progress. */
   session(): UpstreamSession | 'ambiguous' | undefined {
-    return this.#sessions.only;
+    return this.#sessions?.only;
   }
 
   ambiguous(): void {

@@ -7,7 +7,7 @@ import { CallerBackoffs } from './caller-backoffs.ts';
 import { type ConnectSettings, connectOptions } from './connect-options.ts';
 import { UpstreamConnection } from './connection.ts';
 import type { ConnectionsEvents } from './connections-events.ts';
-import type { CallerKeys, ConnectionCaller } from './contract.ts';
+import type { CallerKeys, ConnectionCaller, SessionCaller } from './contract.ts';
 import { everyAsk } from './declared-capabilities.ts';
 import { isolationKey, keepsApart } from './isolation.ts';
 import { pause } from './restart-backoff.ts';
@@ -45,6 +45,8 @@ export class UpstreamConnections {
   readonly #retired = new Set<UpstreamConnection>();
   /** Connections that are being closed: a process may take a while to end. */
   readonly #closing = new Set<Promise<void>>();
+  /** The latest caller of a gateway with one client. */
+  #singleClient: SessionCaller | undefined;
   #calls = 0;
   #closed = false;
   #lastError: unknown;
@@ -95,6 +97,13 @@ export class UpstreamConnections {
   /** The connection that a call is waiting for or uses, so that input requests reach it even while it opens. */
   connectionOf(key: string, call: ConnectionCaller | undefined): UpstreamConnection {
     return (this.#slots.get(key) ?? this.#start(key, call)).connection;
+  }
+
+  /** A caller requests lists, which may be known, or be read over a connection that is not for it. */
+  listsRequested(caller: SessionCaller): void {
+    if (this.#settings.singleClient !== true) return;
+    this.#singleClient = caller;
+    for (const { connection } of this.#slots.values()) connection.usedBy(caller);
   }
 
   /** A call has begun on a connection that is open. */
@@ -165,8 +174,7 @@ export class UpstreamConnections {
     this.#stopIdleTimer(slot);
     connection.retired = true;
     this.#retired.add(connection);
-    const timer = setTimeout(() => this.#drop(connection), this.#config.maxTimeoutMs);
-    timer.unref();
+    setTimeout(() => this.#drop(connection), this.#config.maxTimeoutMs).unref();
     if (connection.inFlight === 0) this.#drop(connection);
   }
 
@@ -182,6 +190,7 @@ export class UpstreamConnections {
     const connection = new UpstreamConnection(
       key,
       isOwned ? (call?.principalKey ?? (this.#config.isolation === 'principal' ? key : '')) : undefined,
+      isOwned || this.#settings.singleClient === true,
       {
         idle: (idle) => this.#becameIdle(idle),
         unresponsive: (each) => {
@@ -195,6 +204,7 @@ export class UpstreamConnections {
       this.#settings.logger,
     );
     if (isOwned) connection.listedFor = call && { headers: call.headers };
+    connection.usedBy(call ?? this.#singleClient ?? {});
     const ready = this.#open(connection, call, closing.signal);
     const slot: Slot = { connection, ready, closing };
     this.#slots.set(key, slot);

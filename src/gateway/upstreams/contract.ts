@@ -44,17 +44,20 @@ export interface UpstreamCall {
   readonly passesExtensions: boolean;
   /** Its session, if requests can be sent to it outside of calls. */
   readonly sessionClient: SessionClient | undefined;
-  /** Passes an input request on to a session, outside of any call. */
-  askSession(client: SessionClient, request: InputRequest, signal: AbortSignal): Promise<unknown>;
+  /** This session, as a connection asks it. */
+  asSession(client: SessionClient): UpstreamSession;
 }
 
 /** Which connection a caller uses, by isolation. */
 export type CallerKeys = Pick<UpstreamCall, 'principalKey' | 'sessionKey'>;
 
-/** What decides which connection a caller uses, what is declared when it is opened, and what lists are read with. */
-export type ConnectionCaller = Pick<UpstreamCall, 'principalKey' | 'sessionKey' | 'asks' | 'headers'>;
+/** A caller whose session may be asked while no call is in progress. */
+export type SessionCaller = Partial<Pick<UpstreamCall, 'sessionClient' | 'asSession'>>;
 
-/** A session of a client that has used a connection: it may be asked while no call is in progress. */
+/** What decides which connection a caller uses, what is declared when it is opened, and what lists are read with. */
+export type ConnectionCaller = Pick<UpstreamCall, 'principalKey' | 'sessionKey' | 'asks' | 'headers'> & SessionCaller;
+
+/** A session of a client that uses a connection: it may be asked while no call is in progress. */
 export interface UpstreamSession {
   readonly client: SessionClient;
   readonly passesExtensions: boolean;

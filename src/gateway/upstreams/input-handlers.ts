@@ -15,6 +15,10 @@ export interface CallFinder {
   callsOf(context: Pick<InputContext, 'call' | 'task'>): readonly UpstreamCall[];
   /** The session to ask while no call is in progress. */
   session(): UpstreamSession | 'ambiguous' | undefined;
+  /** It got the roots of its configuration, because there is no client yet. */
+  rootsFromConfiguration(): void;
+  /** It has asked for roots. */
+  rootsRequested(roots: Promise<readonly Root[]>): void;
   expectCompletion(id: string, completed: () => void): void;
   ambiguous(): void;
 }
@@ -43,6 +47,27 @@ export function inputHandlers({ asks: allowed, roots }: UpstreamConfig, asks: As
     }
     if (found === undefined) throw unavailable('No request is in progress, so there is no one to ask');
     return found;
+  };
+  const rootsFor = async (context: InputContext): Promise<readonly Root[]> => {
+    const given = roots ?? [];
+    // Servers ask when they start, and the call that they were started for may end before its client has answered.
+    const session = context.call === undefined && context.task === undefined ? calls.session() : undefined;
+    const caller = session === undefined || session === 'ambiguous' ? find(context) : session;
+    if (caller === undefined) calls.rootsFromConfiguration();
+    if (caller === undefined || caller === 'ambiguous') return given;
+    const canBeAsked = 'client' in caller ? caller.client.can('roots') : caller.asks.roots;
+    if (!canBeAsked) return given;
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), maxRootsWaitMs);
+    try {
+      const asked = withEitherSignal(context.signal, late.signal, (signal) => caller.ask(rootsRequest(), signal));
+      return (await asked) as readonly Root[];
+    } catch (error) {
+      if (error instanceof InputFailure) return given;
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
   };
   return {
     callsOf: (context) => calls.callsOf(context),
@@ -74,24 +99,10 @@ export function inputHandlers({ asks: allowed, roots }: UpstreamConfig, asks: As
           callerOf(context).ask(samplingRequest(params), context.signal) as Promise<SamplingResult>,
       }),
     ...(allowed.includes('roots') && {
-      roots: async (context) => {
-        const given = roots ?? [];
-        const caller = find(context);
-        if (caller === undefined || caller === 'ambiguous') return given;
-        const canBeAsked = 'client' in caller ? caller.client.can('roots') : caller.asks.roots;
-        if (!canBeAsked) return given;
-        const late = new AbortController();
-        const timer = setTimeout(() => late.abort(), maxRootsWaitMs);
-        try {
-          const asked = withEitherSignal(context.signal, late.signal, (signal) => caller.ask(rootsRequest(), signal));
-          return (await asked) as readonly Root[];
-        } catch (error) {
-          // Servers ask when they start, and the call that they were started for may end before its client has answered.
-          if (error instanceof InputFailure) return given;
-          throw error;
-        } finally {
-          clearTimeout(timer);
-        }
+      roots: (context) => {
+        const given = rootsFor(context);
+        calls.rootsRequested(given);
+        return given;
       },
     }),
   };

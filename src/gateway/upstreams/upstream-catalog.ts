@@ -264,7 +264,10 @@ export class UpstreamCatalog {
     let release: (() => void) | undefined;
     try {
       const connection = this.#connections.connectionOf(key, caller);
-      if (caller !== undefined) connection.listedFor = { headers: caller.headers };
+      if (caller !== undefined) {
+        connection.listedFor = { headers: caller.headers };
+        connection.usedBy(caller);
+      }
       release = connection.keepOpen(false);
       await this.read(await this.#connections.get(key, caller));
     } catch (error) {

@@ -23,6 +23,7 @@ const invalidParams = -32602;
 
 export class Upstream {
   readonly config: UpstreamConfig;
+  readonly hasSingleClient: boolean;
   readonly #settings: UpstreamSettings;
   readonly #listener: UpstreamListener;
   readonly #connections: UpstreamConnections;
@@ -36,6 +37,7 @@ export class Upstream {
 
   constructor(config: UpstreamConfig, settings: UpstreamSettings, listener: UpstreamListener) {
     this.config = config;
+    this.hasSingleClient = settings.singleClient === true;
     this.#settings = settings;
     this.#listener = listener;
     this.#state = new UpstreamState(config.disabled, settings.retryDownMs ?? defaultRetryDownMs, {
@@ -133,6 +135,7 @@ export class Upstream {
 
   /** Reads the lists if they are not known; for a caller, those that it sees. Returns why that failed. */
   async known(caller?: ConnectionCaller): Promise<unknown> {
+    if (caller !== undefined) this.#connections.listsRequested(caller);
     try {
       await this.#catalog.known(caller);
       return undefined;
@@ -148,6 +151,7 @@ export class Upstream {
 
   /** A client requests the lists. Those that are not valid any more are read again, and the client is notified of changes. */
   listsRequested(caller: ConnectionCaller): void {
+    this.#connections.listsRequested(caller);
     this.#catalog.requested(caller);
   }
 
@@ -210,7 +214,7 @@ export class Upstream {
     const key = this.#connections.keyOf(call);
     const connection = this.#connections.connectionOf(key, call);
     connection.begin(call);
-    if (!connection.isReady) return this.#whenReady(key, connection, call);
+    if (!connection.isReady || connection.rootsGiven !== undefined) return this.#whenReady(key, connection, call);
     this.#connections.used(key);
     return connection;
   }
@@ -224,6 +228,7 @@ export class Upstream {
         connection.begin(call);
       }
       if (!connection.isReady) await this.#catalog.check(connection);
+      await connection.rootsGiven;
       return connection;
     } catch (error) {
       connection.end(call);
@@ -253,10 +258,10 @@ export class Upstream {
     } else if (this.#state.name === 'degraded') this.#state.enter('ready');
   }
 
-  /** The roots of a client have changed: notifies the upstream over the client's own connection. */
+  /** The roots of a client have changed: notifies the upstream, over the client's own connection if there are several clients. */
   rootsChanged(sessionKey: string): void {
-    if (this.config.isolation !== 'session') return;
-    this.#connections.openOf(sessionKey)?.client.rootsChanged();
+    if (this.hasSingleClient) for (const connection of this.#connections.open) connection.rootsChanged();
+    else if (this.config.isolation === 'session') this.#connections.openOf(sessionKey)?.rootsChanged();
   }
 
   /** A session of a client has ended: its own connection is not needed any more. */
