@@ -28,7 +28,14 @@ const picks = {
 /** @typedef {keyof typeof picks} Pick */
 
 /** @param {Row | undefined} row @param {string} metric @param {Pick} pick @returns {number | undefined} */
-export const figure = (row, metric, pick) => (row?.samples[metric] ? picks[pick](row.samples[metric]) : undefined);
+export const figure = (row, metric, pick) =>
+  row?.samples[metric]?.length ? picks[pick](row.samples[metric]) : undefined;
+
+/**
+ * Whether a slice had about the rate it was to have. A slower one shows the limit of the server, not what a call costs at that rate.
+ * @param {{ perSec: number }} slice @param {number} rate
+ */
+export const reachesRate = ({ perSec }, rate) => perSec >= rate * 0.9;
 
 /**
  * The row of a server in an era; a server that lacks the era is represented by the one it has.
