@@ -5,7 +5,11 @@ import { availableParallelism } from 'node:os';
 
 if (!existsSync('/proc/self/task')) throw new Error('The bench reads CPU time from /proc and needs Linux.');
 
-const canPin = availableParallelism() > 1 && (existsSync('/usr/bin/taskset') || existsSync('/bin/taskset'));
+/** Set for what the bench starts: a process on one core sees no other. */
+const pinned = 'BENCH_PINNED';
+const canPin =
+  process.env[pinned] === '1' ||
+  (availableParallelism() > 1 && (existsSync('/usr/bin/taskset') || existsSync('/bin/taskset')));
 /** Without additional certificates: Node.js reads them at each start, which may take longer than all else. */
 const { NODE_EXTRA_CA_CERTS: _certificates, ...inherited } = process.env;
 const serverCore = '0';
@@ -33,7 +37,7 @@ export function launch(file, { env, stdio, nodeArgs = [], manyCores = false }) {
   const cores = manyCores ? allServerCores : serverCore;
   const command = [...(canPin ? ['taskset', '-c', cores] : []), process.execPath, ...nodeArgs, file];
   const child = spawn(command[0], command.slice(1), {
-    env: { ...inherited, NODE_ENV: 'production', ...env },
+    env: { ...inherited, NODE_ENV: 'production', ...(canPin ? { [pinned]: '1' } : {}), ...env },
     stdio,
   });
   running.add(child);
