@@ -22,13 +22,15 @@ interface Started {
   readonly start?: UpstreamConfig['start'];
   /** What the upstream does when it has been initialized. */
   readonly onStart?: (side: UpstreamSide) => void;
+  /** What it does when its tool is called. */
+  readonly call?: (message: WireMessage, side: UpstreamSide) => void;
 }
 
 function start(
   isolation: UpstreamConfig['isolation'],
-  { singleClient = false, start = 'lazy', onStart }: Started = {},
+  { singleClient = false, start = 'lazy', onStart, call }: Started = {},
 ) {
-  const { target, called, sides } = scriptedUpstream(undefined, undefined, onStart);
+  const { target, called, sides } = scriptedUpstream(call, undefined, onStart);
   const config = upstream('one', { isolation, start, revision: '2025-11-25', roots: [{ uri: 'file:///configured' }] });
   const gateway = createGateway(gatewayConfig([config]), { logger: false, target: () => target, singleClient });
   closers.push(() => gateway.close());
@@ -124,6 +126,32 @@ test('with two sessions of one user on the connection, none is asked, and the st
   for (const { received } of sessions)
     expect(received.filter(({ id, method }) => id !== undefined && method !== undefined)).toEqual([]);
   expect(gateway.status()[0]).toMatchObject({ ambiguousInput: true });
+});
+
+test('a server that asks for roots during a call gets those of its session, not of another that can be reached', async () => {
+  const call = async ({ id, params }: WireMessage, side: UpstreamSide): Promise<void> => {
+    const asks = JSON.stringify(params?.['arguments']).includes('asks');
+    const { result } = asks ? await side.request('during', 'roots/list') : {};
+    side.send({ id, result: { content: [{ type: 'text', text: JSON.stringify(result ?? 'done') }] } });
+  };
+  const { gateway } = start('principal', { call });
+  const ada = await TestClient.open(gateway.server, '2025-11-25', everything);
+  answerWith(ada, { 'roots/list': { roots: [{ uri: 'file:///first' }] } });
+  await ada.call('one__work');
+  const http = await serveHttp(gateway.server, { port: 0, graceMs: 100 });
+  closers.push(() => http.close());
+  const client = new HttpTestClient(http.port);
+  closers.push(() => client.close());
+  // It has opened no stream, so it can be asked during its calls only.
+  const headers = { Accept: both, 'Mcp-Session-Id': await client.initialize({ capabilities: everything }) };
+  const params = { name: 'one__work', arguments: { asks: true } };
+  const body = { jsonrpc: '2.0', id: 'call', method: 'tools/call', params };
+  const stream = new EventReader(await client.open({ body, headers }));
+  const [asked] = await stream.until(1);
+  expect(asked).toMatchObject({ method: 'roots/list' });
+  const roots = [{ uri: 'file:///second' }];
+  await client.send({ body: { jsonrpc: '2.0', id: asked?.id, result: { roots } }, headers });
+  expect((await stream.until(2))[1]?.result.content[0].text).toBe(JSON.stringify({ roots }));
 });
 
 test('on a connection of all callers no session is asked', async () => {

@@ -163,8 +163,18 @@ export class UpstreamConnection implements CallFinder {
     this.rootsChanged();
   }
 
-  rootsFromConfiguration(): void {
-    this.#hasConfiguredRoots = true;
+  /** Whose roots a server gets that asks for some; undefined: those of its configuration. */
+  callerWithRoots(
+    context: Pick<InputContext, 'call' | 'task'>,
+  ): UpstreamCall | UpstreamSession | 'ambiguous' | undefined {
+    const call = this.find(context);
+    if (context.call !== undefined || context.task !== undefined || call === 'ambiguous') return call;
+    const session = this.session();
+    // Servers ask when they start, and the call that they were started for may end before its client has answered.
+    const isOfSession = session !== undefined && session !== 'ambiguous' && call?.sessionClient === session.client;
+    const caller = call === undefined || isOfSession ? session : call;
+    if (caller === undefined) this.#hasConfiguredRoots = true;
+    return caller;
   }
 
   /** It has asked for roots, which this promise yields. */

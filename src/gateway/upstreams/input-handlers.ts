@@ -15,8 +15,10 @@ export interface CallFinder {
   callsOf(context: Pick<InputContext, 'call' | 'task'>): readonly UpstreamCall[];
   /** The session to ask while no call is in progress. */
   session(): UpstreamSession | 'ambiguous' | undefined;
-  /** It got the roots of its configuration, because there is no client yet. */
-  rootsFromConfiguration(): void;
+  /** Whose roots it gets; undefined: those of its configuration. */
+  callerWithRoots(
+    context: Pick<InputContext, 'call' | 'task'>,
+  ): UpstreamCall | UpstreamSession | 'ambiguous' | undefined;
   /** It has asked for roots. */
   rootsRequested(roots: Promise<readonly Root[]>): void;
   expectCompletion(id: string, completed: () => void): void;
@@ -50,10 +52,7 @@ export function inputHandlers({ asks: allowed, roots }: UpstreamConfig, asks: As
   };
   const rootsFor = async (context: InputContext): Promise<readonly Root[]> => {
     const given = roots ?? [];
-    // Servers ask when they start, and the call that they were started for may end before its client has answered.
-    const session = context.call === undefined && context.task === undefined ? calls.session() : undefined;
-    const caller = session === undefined || session === 'ambiguous' ? find(context) : session;
-    if (caller === undefined) calls.rootsFromConfiguration();
+    const caller = calls.callerWithRoots(context);
     if (caller === undefined || caller === 'ambiguous') return given;
     const canBeAsked = 'client' in caller ? caller.client.can('roots') : caller.asks.roots;
     if (!canBeAsked) return given;
