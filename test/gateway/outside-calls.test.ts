@@ -87,6 +87,18 @@ describe.each(['session', 'principal'] as const)('with isolation %s', (isolation
     expect(bob.received.filter(({ id, method }) => id !== undefined && method !== undefined)).toEqual([]);
   });
 
+  test('a change of roots is announced over the connection of the session', async () => {
+    const { gateway, sides } = start(isolation);
+    const [ada] = [await session(gateway, 'ada'), await session(gateway, 'bob')];
+    ada.notify('notifications/roots/list_changed');
+    const [first, second] = sides.filter(({ received }) => received.some(({ method }) => method === 'tools/call'));
+    const opening = first?.received.find(({ method }) => method === 'initialize');
+    expect(opening?.params).toMatchObject({ capabilities: { roots: { listChanged: true } } });
+    const isAnnounced = ({ method }: WireMessage): boolean => method === 'notifications/roots/list_changed';
+    await vi.waitFor(() => expect(first?.received.filter(isAnnounced)).toHaveLength(1));
+    expect(second?.received.some(isAnnounced)).toBe(false);
+  });
+
   test('a request that the upstream cancels is cancelled at the client', async () => {
     const { gateway, called } = start(isolation);
     const ada = await session(gateway, 'ada');
@@ -151,7 +163,8 @@ test('a server that asks for roots during a call gets those of its session, not 
   expect(asked).toMatchObject({ method: 'roots/list' });
   const roots = [{ uri: 'file:///second' }];
   await client.send({ body: { jsonrpc: '2.0', id: asked?.id, result: { roots } }, headers });
-  expect((await stream.until(2))[1]?.result.content[0].text).toBe(JSON.stringify({ roots }));
+  const content = [{ text: JSON.stringify({ roots }) }];
+  expect((await stream.until(2))[1]).toMatchObject({ id: 'call', result: { content } });
 });
 
 test('on a connection of all callers no session is asked', async () => {

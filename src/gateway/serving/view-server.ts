@@ -81,8 +81,9 @@ export class ViewServer {
     const whenKnown = checkMiddleware((request) => this.#waits.check(request));
     this.server.around(source.isSingle ? whenKnown : Object.assign(whenKnown, { redirect: this.#calls.redirect }));
     this.server.observe({
-      rootsChanged: (_peer, session) => {
-        for (const upstream of this.#source.upstreams.values()) upstream.rootsChanged(session.key);
+      rootsChanged: ({ principal }, session) => {
+        const keys = callerKeys({ principal, session });
+        for (const upstream of this.#source.upstreams.values()) upstream.rootsChanged(keys);
       },
       sessionEnded: ({ key }) => this.#sessionEnded(key),
       disconnected: (_peer, session) => {

@@ -259,9 +259,9 @@ export class Upstream {
   }
 
   /** The roots of a client have changed: notifies the upstream, over the client's own connection if there are several clients. */
-  rootsChanged(sessionKey: string): void {
+  rootsChanged(caller: CallerKeys): void {
     if (this.hasSingleClient) for (const connection of this.#connections.open) connection.rootsChanged();
-    else if (this.config.isolation === 'session') this.#connections.openOf(sessionKey)?.rootsChanged();
+    else if (keepsApart(this.config)) this.#connections.openOf(this.#keyOf(caller))?.rootsChanged();
   }
 
   /** A session of a client has ended: its own connection is not needed any more. */
