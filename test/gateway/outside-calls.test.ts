@@ -1,6 +1,7 @@
 // Requests of an upstream while no call is in progress: they reach the session that is meant, or are rejected.
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { connect, inMemory } from '../../src/client/index.ts';
 import { createGateway, type Gateway, type UpstreamConfig } from '../../src/gateway/index.ts';
 import { serveHttp } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
@@ -219,6 +220,25 @@ describe('a gateway with a single client', () => {
     expect(opening?.params).toMatchObject({ capabilities: { roots: { listChanged: true } } });
     client.send({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' });
     await side.next(({ method }) => method === 'notifications/roots/list_changed');
+  });
+
+  test.each(['2025-11-25', '2026-07-28'])('it is asked while a console is in use with %s', async (revision) => {
+    const { gateway, sides } = start('shared', { singleClient: true, onStart: askForRoots });
+    const client = await singleClient(gateway, listsRoots);
+    await client.call('one__work');
+    const roots = vi.fn(() => []);
+    const peer = { principal: { id: 'console' } } as const;
+    const console = await connect(inMemory(gateway.server, peer), { revision, handlers: { roots } });
+    closers.push(() => console.close());
+    await console.callTool('one__work');
+    expect((await sides[0]?.request('again', 'roots/list'))?.result).toEqual(listsRoots['roots/list']);
+    await client.request('tools/list');
+    await gateway.restart('one');
+    // The call of the console may start it.
+    await console.callTool('one__work');
+    expect(sides).toHaveLength(2);
+    expect((await sides[1]?.next(toRoots))?.result).toEqual(listsRoots['roots/list']);
+    expect(roots).not.toHaveBeenCalled();
   });
 
   test('it is asked what a server asks outside of calls', async () => {

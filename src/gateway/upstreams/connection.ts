@@ -53,8 +53,9 @@ export class UpstreamConnection implements CallFinder {
   readonly #tasks = new Map<string, UpstreamCall>();
   /** Undefined on a connection of several callers: messages outside of calls cannot be attributed to one of them. */
   readonly #sessions: UsedSessions | undefined;
-  /** It has asked for roots, and there was no client to ask. */
-  #hasConfiguredRoots = false;
+  readonly #isOfClient: boolean;
+  /** It has asked for roots, and its client could not be asked yet. */
+  #lacksRoots = false;
   #requestedRoots: Promise<unknown> | undefined;
   /** It may have asked for roots, and calls wait until it has them. */
   rootsGiven: Promise<void> | undefined;
@@ -80,17 +81,18 @@ export class UpstreamConnection implements CallFinder {
   /** When it was last used, or else opened, on the clock of `performance.now()`. */
   lastUsedMs = performance.now();
 
-  /** `isOfOne`: its callers are one user, or one client. */
+  /** `isOfClient`: the gateway has one client. Otherwise a connection with an owner is of one user. */
   constructor(
     key: string,
     owner: string | undefined,
-    isOfOne: boolean,
+    isOfClient: boolean,
     events: ConnectionEvents,
     logger: Logger | undefined,
   ) {
     this.key = key;
     this.owner = owner;
-    this.#sessions = isOfOne ? new UsedSessions() : undefined;
+    this.#isOfClient = isOfClient;
+    this.#sessions = isOfClient || owner !== undefined ? new UsedSessions(isOfClient) : undefined;
     this.#events = events;
     this.#logger = logger;
   }
@@ -108,7 +110,7 @@ export class UpstreamConnection implements CallFinder {
     this.#client = client;
     this.lastUsedMs = performance.now();
     this.#awaitRoots();
-    this.#replaceConfiguredRoots();
+    this.#announceRoots();
   }
 
   /** The server announces changes of all its lists. */
@@ -154,12 +156,12 @@ export class UpstreamConnection implements CallFinder {
 
   /** A caller uses it, for a call or to read lists. */
   usedBy(caller: SessionCaller): void {
-    if (this.#sessions?.used(caller) === true) this.#replaceConfiguredRoots();
+    if (this.#sessions?.used(caller) === true) this.#announceRoots();
   }
 
-  #replaceConfiguredRoots(): void {
-    if (!this.#hasConfiguredRoots || this.#client === undefined || !this.#canListRoots) return;
-    this.#hasConfiguredRoots = false;
+  #announceRoots(): void {
+    if (!this.#lacksRoots || this.#client === undefined || !this.#canListRoots) return;
+    this.#lacksRoots = false;
     this.rootsChanged();
   }
 
@@ -168,13 +170,13 @@ export class UpstreamConnection implements CallFinder {
     context: Pick<InputContext, 'call' | 'task'>,
   ): UpstreamCall | UpstreamSession | 'ambiguous' | undefined {
     const call = this.find(context);
-    if (context.call !== undefined || context.task !== undefined || call === 'ambiguous') return call;
+    if (context.call !== undefined || context.task !== undefined) return call;
     const session = this.session();
+    if (session === undefined && (this.#isOfClient || call === undefined)) this.#lacksRoots = true;
+    if (session === undefined || call === undefined) return call ?? session;
     // Servers ask when they start, and the call that they were started for may end before its client has answered.
-    const isOfSession = session !== undefined && session !== 'ambiguous' && call?.sessionClient === session.client;
-    const caller = call === undefined || isOfSession ? session : call;
-    if (caller === undefined) this.#hasConfiguredRoots = true;
-    return caller;
+    const isOfSession = call !== 'ambiguous' && session !== 'ambiguous' && call.sessionClient === session.client;
+    return isOfSession || this.#isOfClient ? session : call;
   }
 
   /** It has asked for roots, which this promise yields. */
@@ -270,7 +272,7 @@ export class UpstreamConnection implements CallFinder {
 
   /** The session that is asked while no call is in progress. */
   session(): UpstreamSession | 'ambiguous' | undefined {
-    return this.#sessions?.only;
+    return this.#sessions?.asked;
   }
 
   ambiguous(): void {

@@ -45,7 +45,7 @@ export class UpstreamConnections {
   readonly #retired = new Set<UpstreamConnection>();
   /** Connections that are being closed: a process may take a while to end. */
   readonly #closing = new Set<Promise<void>>();
-  /** The latest caller of a gateway with one client. */
+  /** The caller of a gateway with one client that can be asked while no call is in progress. */
   #singleClient: SessionCaller | undefined;
   #calls = 0;
   #closed = false;
@@ -102,7 +102,7 @@ export class UpstreamConnections {
   /** A caller requests lists, which may be known, or be read over a connection that is not for it. */
   listsRequested(caller: SessionCaller): void {
     if (this.#settings.singleClient !== true) return;
-    this.#singleClient = caller;
+    if (this.#singleClient?.sessionClient?.isReachable !== true) this.#singleClient = caller;
     for (const { connection } of this.#slots.values()) connection.usedBy(caller);
   }
 
@@ -190,7 +190,7 @@ export class UpstreamConnections {
     const connection = new UpstreamConnection(
       key,
       isOwned ? (call?.principalKey ?? (this.#config.isolation === 'principal' ? key : '')) : undefined,
-      isOwned || this.#settings.singleClient === true,
+      this.#settings.singleClient === true,
       {
         idle: (idle) => this.#becameIdle(idle),
         unresponsive: (each) => {
@@ -204,7 +204,7 @@ export class UpstreamConnections {
       this.#settings.logger,
     );
     if (isOwned) connection.listedFor = call && { headers: call.headers };
-    connection.usedBy(call ?? this.#singleClient ?? {});
+    connection.usedBy(this.#singleClient ?? call ?? {});
     const ready = this.#open(connection, call, closing.signal);
     const slot: Slot = { connection, ready, closing };
     this.#slots.set(key, slot);
