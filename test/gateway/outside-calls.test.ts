@@ -211,6 +211,39 @@ describe('a gateway with a single client', () => {
     expect(order.indexOf('again')).toBeLessThan(order.indexOf('tools/call'));
   });
 
+  test('a call that waits for the roots of a server that is restarted goes to the new process', async () => {
+    const { gateway, sides } = start('shared', { singleClient: true, onStart: askForRoots });
+    const client = await singleClient(gateway);
+    await client.request('tools/list');
+    const called = client.call('one__work');
+    await client.next(({ method }) => method === 'roots/list');
+    answerWith(client, listsRoots);
+    await gateway.restart('one');
+    expect((await called).result).toMatchObject({ content: [{ text: 'done' }] });
+    expect(sides.map(({ received }) => received.filter(({ method }) => method === 'tools/call').length)).toEqual([
+      0, 1,
+    ]);
+  });
+
+  test('a server without ping has the roots before its first call, too', async () => {
+    const onStart = (side: UpstreamSide): void => {
+      side.rejectsPing = true;
+      askForRoots(side);
+    };
+    const { gateway, sides } = start('shared', { singleClient: true, onStart });
+    const client = await singleClient(gateway);
+    await client.request('tools/list');
+    const called = client.call('one__work');
+    const asked = await client.next(({ method }) => method === 'roots/list');
+    await new Promise((resolve) => setImmediate(resolve));
+    const [side] = sides as [UpstreamSide];
+    expect(side.received.some(({ method }) => method === 'tools/call')).toBe(false);
+    client.send({ jsonrpc: '2.0', id: asked.id, result: listsRoots['roots/list'] });
+    expect((await called).result).toMatchObject({ content: [{ text: 'done' }] });
+    const order = side.received.map(({ id, method }) => method ?? id);
+    expect(order.indexOf('roots')).toBeLessThan(order.indexOf('tools/call'));
+  });
+
   test('a change of its roots is announced to a server', async () => {
     const { gateway, sides } = start('shared', { singleClient: true });
     const client = await singleClient(gateway, listsRoots);

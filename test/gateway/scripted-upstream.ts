@@ -14,6 +14,8 @@ export interface WireMessage {
 /** One connection to the upstream, from its side. */
 export class UpstreamSide {
   readonly received: WireMessage[] = [];
+  /** It does not know the method. */
+  rejectsPing = false;
   #listener: TransportListener | undefined;
   #waiting: (() => void)[] = [];
 
@@ -74,7 +76,7 @@ export function scriptedUpstream(call?: Answer, list: Answer = listWork, start?:
     if (method === 'notifications/initialized') start?.(side);
     if (id === undefined || method === undefined) return;
     if (method === 'initialize') side.send({ id, result: opening });
-    else if (method === 'ping') side.send({ id, result: {} });
+    else if (method === 'ping' && !side.rejectsPing) side.send({ id, result: {} });
     else if (method === 'tools/list') list(message, side);
     else if (method !== 'tools/call') side.send({ id, error: { code: -32601, message: 'Method not found' } });
     else if (call === undefined) side.send({ id, result: { content: [{ type: 'text', text: 'done' }] } });

@@ -154,6 +154,14 @@ export class UpstreamConnection implements CallFinder {
     this.usedBy(call);
   }
 
+  /** A call that was not sent yet goes to this connection instead. */
+  moved(call: UpstreamCall, to: UpstreamConnection): UpstreamConnection {
+    if (to === this) return this;
+    this.end(call);
+    to.begin(call);
+    return to;
+  }
+
   /** A caller uses it, for a call or to read lists. */
   usedBy(caller: SessionCaller): void {
     if (this.#sessions?.used(caller) === true) this.#announceRoots();
@@ -208,8 +216,8 @@ export class UpstreamConnection implements CallFinder {
   }
 
   async #untilRootsGiven(): Promise<void> {
-    // A server asks for them before it responds to what comes next.
-    await this.client.ping({ timeoutMs: maxRootsWaitMs, maxTimeoutMs: maxRootsWaitMs });
+    // A server asks for them before it responds to what comes next. An error is a response, too.
+    await this.client.ping({ timeoutMs: maxRootsWaitMs, maxTimeoutMs: maxRootsWaitMs }).catch(() => {});
     if (this.#requestedRoots === undefined) return;
     await waitAtMost(maxRootsWaitMs, this.#requestedRoots);
     await pause(rootsPauseMs);

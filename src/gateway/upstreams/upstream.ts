@@ -222,14 +222,13 @@ export class Upstream {
   async #whenReady(key: string, waiting: UpstreamConnection, call: UpstreamCall): Promise<UpstreamConnection> {
     let connection = waiting;
     try {
-      connection = await this.#connections.get(key, call);
-      if (connection !== waiting) {
-        waiting.end(call);
-        connection.begin(call);
+      for (;;) {
+        connection = connection.moved(call, await this.#connections.get(key, call));
+        if (!connection.isReady) await this.#catalog.check(connection);
+        if (connection.rootsGiven === undefined) return connection;
+        // It may end meanwhile: nothing was sent, so the call goes to the next.
+        await connection.rootsGiven;
       }
-      if (!connection.isReady) await this.#catalog.check(connection);
-      await connection.rootsGiven;
-      return connection;
     } catch (error) {
       connection.end(call);
       throw error;
