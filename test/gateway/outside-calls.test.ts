@@ -23,16 +23,18 @@ interface Started {
   readonly start?: UpstreamConfig['start'];
   /** What the upstream does when it has been initialized. */
   readonly onStart?: (side: UpstreamSide) => void;
+  readonly more?: Partial<UpstreamConfig>;
   /** What it does when its tool is called. */
   readonly call?: (message: WireMessage, side: UpstreamSide) => void;
 }
 
 function start(
   isolation: UpstreamConfig['isolation'],
-  { singleClient = false, start = 'lazy', onStart, call }: Started = {},
+  { singleClient = false, start = 'lazy', onStart, call, more }: Started = {},
 ) {
   const { target, called, sides } = scriptedUpstream(call, undefined, onStart);
-  const config = upstream('one', { isolation, start, revision: '2025-11-25', roots: [{ uri: 'file:///configured' }] });
+  const roots = [{ uri: 'file:///configured' }];
+  const config = upstream('one', { isolation, start, revision: '2025-11-25', roots, ...more });
   const gateway = createGateway(gatewayConfig([config]), { logger: false, target: () => target, singleClient });
   closers.push(() => gateway.close());
   return { gateway, called, sides };
@@ -253,6 +255,17 @@ describe('a gateway with a single client', () => {
     expect(opening?.params).toMatchObject({ capabilities: { roots: { listChanged: true } } });
     client.send({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' });
     await side.next(({ method }) => method === 'notifications/roots/list_changed');
+  });
+
+  test('a server that may not ask for roots does not hear of them, and its calls do not wait', async () => {
+    const { gateway, sides } = start('shared', { singleClient: true, more: { asks: ['elicitation'] } });
+    const client = await singleClient(gateway, listsRoots);
+    await client.call('one__work');
+    client.notify('notifications/roots/list_changed');
+    await client.call('one__work');
+    const received = sides[0]?.received.map(({ method }) => method);
+    const calls = ['tools/list', 'tools/call', 'tools/call'];
+    expect(received).toEqual(['initialize', 'notifications/initialized', ...calls]);
   });
 
   test.each(['2025-11-25', '2026-07-28'])('it is asked while a console is in use with %s', async (revision) => {

@@ -54,6 +54,7 @@ export class UpstreamConnection implements CallFinder {
   /** Undefined on a connection of several callers: messages outside of calls cannot be attributed to one of them. */
   readonly #sessions: UsedSessions | undefined;
   readonly #isOfClient: boolean;
+  #mayAskForRoots = false;
   /** It has asked for roots, and its client could not be asked yet. */
   #lacksRoots = false;
   #requestedRoots: Promise<unknown> | undefined;
@@ -106,8 +107,10 @@ export class UpstreamConnection implements CallFinder {
     return this.#client as Client;
   }
 
-  opened(client: Client): void {
+  /** `mayAskForRoots`: the server was told that it may. */
+  opened(client: Client, mayAskForRoots: boolean): void {
     this.#client = client;
+    this.#mayAskForRoots = mayAskForRoots;
     this.lastUsedMs = performance.now();
     this.#awaitRoots();
     this.#announceRoots();
@@ -194,6 +197,7 @@ export class UpstreamConnection implements CallFinder {
 
   /** The roots of its client have changed. */
   rootsChanged(): void {
+    if (!this.#mayAskForRoots) return;
     this.#requestedRoots = undefined;
     this.client.rootsChanged();
     this.#awaitRoots();
@@ -206,7 +210,7 @@ export class UpstreamConnection implements CallFinder {
 
   /** Until it has the roots of its client, calls wait: it would reject the files that they are about. */
   #awaitRoots(): void {
-    if (!this.#canListRoots || statelessRevisions.includes(this.client.revision)) return;
+    if (!this.#mayAskForRoots || !this.#canListRoots || statelessRevisions.includes(this.client.revision)) return;
     const given = this.#untilRootsGiven()
       .catch(() => {})
       .then(() => {

@@ -239,7 +239,7 @@ export class UpstreamConnections {
         const client = await this.#connect(connection, call, signal);
         backoffs.started(key);
         this.#lastError = undefined;
-        connection.opened(client);
+        connection.opened(client, this.#config.asks.includes('roots'));
         this.#events.opened(connection);
         return connection;
       } catch (error) {
