@@ -67,7 +67,8 @@ export class ServerSource implements ConsoleSource {
       this.#observer.add(other);
     });
     const client = { name: 'mooring-console', version: options.version };
-    const peer = { transport: 'memory', principal: consolePrincipal } as const;
+    // Its dialogs belong to a call; a gateway would ask it instead of the client, or neither of them.
+    const peer = { transport: 'memory', principal: consolePrincipal, inputInCallsOnly: true } as const;
     this.calls = new ConsoleCalls({
       feed: this.feed,
       connect: (settings) =>

@@ -26,6 +26,8 @@ export interface Peer {
   readonly port?: number | undefined;
   /** The version of HTTP, such as `1.1`, or of the WebSocket protocol. */
   readonly protocolVersion?: string | undefined;
+  /** It is asked for input only during its own calls, as a console is. Default: also outside of calls, where it has a session. */
+  readonly inputInCallsOnly?: boolean | undefined;
 }
 
 /** Reads a header that was sent with the body; names are lower-case. Only transports with headers have it. */

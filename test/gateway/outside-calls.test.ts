@@ -246,6 +246,25 @@ describe('a gateway with a single client', () => {
     expect(order.indexOf('roots')).toBeLessThan(order.indexOf('tools/call'));
   });
 
+  test('a console is not asked in place of a client without sessions', async () => {
+    const { gateway, sides } = start('shared', { singleClient: true, onStart: askForRoots });
+    const client = await connect(inMemory(gateway.server), { revision: '2026-07-28', handlers: { roots: () => [] } });
+    await client.callTool('one__work');
+    const roots = vi.fn(() => []);
+    const peer = { principal: { id: 'console' }, inputInCallsOnly: true } as const;
+    const console = await connect(inMemory(gateway.server, peer), { revision: '2025-11-25', handlers: { roots } });
+    closers.push(
+      () => client.close(),
+      () => console.close(),
+    );
+    await console.listTools();
+    await console.callTool('one__work');
+    const configured = { roots: [{ uri: 'file:///configured' }] };
+    expect((await sides[0]?.request('again', 'roots/list'))?.result).toEqual(configured);
+    expect(sides[0]?.received.map(({ method }) => method)).not.toContain('notifications/roots/list_changed');
+    expect(roots).not.toHaveBeenCalled();
+  });
+
   test('a change of its roots is announced to a server', async () => {
     const { gateway, sides } = start('shared', { singleClient: true });
     const client = await singleClient(gateway, listsRoots);
@@ -273,7 +292,7 @@ describe('a gateway with a single client', () => {
     const client = await singleClient(gateway, listsRoots);
     await client.call('one__work');
     const roots = vi.fn(() => []);
-    const peer = { principal: { id: 'console' } } as const;
+    const peer = { principal: { id: 'console' }, inputInCallsOnly: true } as const;
     const console = await connect(inMemory(gateway.server, peer), { revision, handlers: { roots } });
     closers.push(() => console.close());
     await console.callTool('one__work');

@@ -83,7 +83,7 @@ export class CallContext implements Context {
     return this.#call.session;
   }
   get sessionClient(): SessionClient | undefined {
-    return this.#call.channel.sessionClient;
+    return this.#call.peer.inputInCallsOnly === true ? undefined : this.#call.channel.sessionClient;
   }
   elicitationCompleted(id: string): boolean {
     const { codec, settled, channel } = this.#call;

@@ -93,7 +93,7 @@ export class UpstreamConnection implements CallFinder {
     this.key = key;
     this.owner = owner;
     this.#isOfClient = isOfClient;
-    this.#sessions = isOfClient || owner !== undefined ? new UsedSessions(isOfClient) : undefined;
+    this.#sessions = isOfClient || owner !== undefined ? new UsedSessions() : undefined;
     this.#events = events;
     this.#logger = logger;
   }
@@ -284,7 +284,7 @@ export class UpstreamConnection implements CallFinder {
 
   /** The session that is asked while no call is in progress. */
   session(): UpstreamSession | 'ambiguous' | undefined {
-    return this.#sessions?.asked;
+    return this.#sessions?.only;
   }
 
   ambiguous(): void {

@@ -8,12 +8,6 @@ const cleanUpSize = 16;
 
 export class UsedSessions {
   readonly #sessions = new Map<SessionClient, UpstreamSession>();
-  readonly #isOfClient: boolean;
-
-  /** `isOfClient`: the gateway has one client. What begins a session later is a console, which is not asked. */
-  constructor(isOfClient: boolean) {
-    this.#isOfClient = isOfClient;
-  }
 
   /** True for a session that has not used the connection before. */
   used(caller: SessionCaller): boolean {
@@ -27,9 +21,9 @@ export class UsedSessions {
     return true;
   }
 
-  /** The session that can be asked now; `ambiguous` if there are several of one user. */
-  get asked(): UpstreamSession | 'ambiguous' | undefined {
+  /** The only session that can be reached now; `ambiguous` if there are several. */
+  get only(): UpstreamSession | 'ambiguous' | undefined {
     const reachable = [...this.#sessions.values()].filter(({ client }) => client.isReachable);
-    return reachable.length > 1 && !this.#isOfClient ? 'ambiguous' : reachable[0];
+    return reachable.length > 1 ? 'ambiguous' : reachable[0];
   }
 }
