@@ -109,11 +109,13 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'system',
-          include: ['test/**/*.test.ts', ...changesModules],
-          exclude: [...ignored, ...library, ...program],
+          include: ['test/**/*.test.ts'],
+          exclude: [...ignored, ...library, ...program, ...changesModules],
           retry,
         },
       },
+      // The same, wherever they are: what a project excludes, it does not run, even if it is included by name.
+      { extends: true, test: { name: 'modules', include: changesModules, exclude: ignored, retry } },
     ],
     // Only what hangs reaches it: a busy machine may stop a process for some seconds, several times in a test.
     testTimeout: 60_000,
