@@ -20,7 +20,7 @@ const pingMs = 10_000;
 const maxLinks = 1_000;
 
 /** How long calls wait for the roots that a server has asked for. */
-const maxRootsWaitMs = 2_000;
+const maxCallWaitMs = 2_000;
 /** What a server takes to check folders; nothing says when it has. */
 const rootsPauseMs = 50;
 
@@ -221,9 +221,9 @@ export class UpstreamConnection implements CallFinder {
 
   async #untilRootsGiven(): Promise<void> {
     // A server asks for them before it responds to what comes next. An error is a response, too.
-    await this.client.ping({ timeoutMs: maxRootsWaitMs, maxTimeoutMs: maxRootsWaitMs }).catch(() => {});
+    await this.client.ping({ timeoutMs: maxCallWaitMs, maxTimeoutMs: maxCallWaitMs }).catch(() => {});
     if (this.#requestedRoots === undefined) return;
-    await waitAtMost(maxRootsWaitMs, this.#requestedRoots);
+    await waitAtMost(maxCallWaitMs, this.#requestedRoots);
     await pause(rootsPauseMs);
   }
 
