@@ -108,6 +108,12 @@ const commands: readonly Case[] = [
     target: server('no-key'),
     says: 'The server rejects the connection: WEATHER_API_KEY is not set (-32000)',
   },
+  {
+    title: 'a server that rejects everything without a reason',
+    id: 'server-error',
+    target: server('no-reason'),
+    says: 'The server rejects the connection without a reason (-32000)',
+  },
   { title: 'another JSON-RPC server', id: 'not-mcp', target: server('json-rpc'), says: 'Method not found, -32601' },
   { title: 'a server whose list fails', id: 'list-failed', target: server('list'), says: 'no list today' },
   {

@@ -156,7 +156,8 @@ function explainOther({ code, message, tried, serverError }: ClientError): Repor
 
 /** The server speaks the protocol, and says why it does not serve this client. */
 function explainRejection({ serverError: { message = '', code } = {}, stderr = '' }: ClientError): Report {
-  const detail = `The server rejects the connection: ${message}${code === undefined ? '' : ` (${code})`}`;
+  const number = code === undefined ? '' : ` (${code})`;
+  const detail = `The server rejects the connection${message === '' ? ' without a reason' : `: ${message}`}${number}`;
   const cause = stderrCauseIn(message) ?? stderrCauseIn(stderr);
   if (cause?.id === 'env-required') return { id: cause.id, detail, remedy: cause.remedy };
   return { id: 'server-error', detail, remedy: 'Correct what the error says, and look at the log of the server.' };

@@ -27,8 +27,8 @@ export class PendingSignIns {
   readonly #signedIn: (owner: SignInOwner) => Promise<void>;
 
   /**
-   * `isOffered`: whether a server is behind the gateway now; one that was removed gets no access. `signedIn`: called for each that
-   * has succeeded, which has not finished before that.
+   * `isOffered`: whether a server is behind the gateway now; one that was removed gets no access. `signedIn`: called for each sign-in
+   * that has succeeded; it has finished when this resolves.
    */
   constructor(isOffered: (server: string) => boolean, signedIn: (owner: SignInOwner) => Promise<void>) {
     this.#isOffered = isOffered;
