@@ -157,7 +157,7 @@ export class UpstreamConnection implements CallFinder {
     this.usedBy(call);
   }
 
-  /** A call that was not sent yet goes to this connection instead. */
+  /** A call that was not sent yet is sent over another connection, which is returned. */
   moved(call: UpstreamCall, to: UpstreamConnection): UpstreamConnection {
     if (to === this) return this;
     this.end(call);
