@@ -1,14 +1,14 @@
 // Reading the body of a response that must not be long.
 
+import { JoinedBytes } from './joined-bytes.ts';
+
 /** The whole body; undefined if it is longer than `maxBytes`. */
-export async function readCapped(response: Response, maxBytes: number): Promise<Buffer<ArrayBuffer> | undefined> {
-  if (response.body === null) return Buffer.alloc(0);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+export async function readCapped(response: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const body = new JoinedBytes();
+  if (response.body === null) return new Uint8Array(0);
   for await (const chunk of response.body as ReadableStream<Uint8Array> & AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength;
-    if (size > maxBytes) return undefined; // Leaving the loop cancels the stream.
-    chunks.push(chunk);
+    body.add(chunk);
+    if (body.length > maxBytes) return undefined; // Leaving the loop cancels the stream.
   }
-  return Buffer.concat(chunks);
+  return body.join() as Uint8Array<ArrayBuffer>;
 }

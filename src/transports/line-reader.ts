@@ -1,6 +1,7 @@
 // Bytes to lines: one UTF-8 JSON-RPC message per line, however the bytes are chunked. Checks sizes and encoding; of JSON
 // it knows only the id of a line that it rejects (rejected-line-id.ts).
 
+import { toBuffer } from '../common/to-buffer.ts';
 import { findRejectedLineId, idSearchBytes, type RejectedLineId } from './rejected-line-id.ts';
 
 // Not imported: an import of a built-in module wraps all of its exports, which costs start-up time. Other runtimes load this
@@ -74,7 +75,7 @@ export class LineReader<P = unknown> {
 
   /** Takes the next bytes. They may be overwritten afterwards unless the reader is paused. */
   push(chunk: Uint8Array): void {
-    const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const bytes = toBuffer(chunk);
     if (this.#running || this.#paused || this.#ended) {
       if (!this.#ended) this.#held.push(bytes);
       return;

@@ -58,6 +58,14 @@ test('a pause the server asks for is kept within reason', () => {
   expect(read('retry: soon\n\n').reader.retryMs).toBeUndefined();
 });
 
+test.each(sizes)('a byte order mark is removed from the start only, in pieces of %d bytes', (size) => {
+  const { events } = read('\ufeffdata: a\n\n\ufeffdata: b\n\ndata: \ufeffc\n\n', size);
+  expect(events).toEqual([
+    ['a', 'message'],
+    ['\ufeffc', 'message'],
+  ]);
+});
+
 test('an event that is not finished is thrown away', () => {
   expect(read('data: a\n\ndata: b\n').events).toEqual([['a', 'message']]);
 });

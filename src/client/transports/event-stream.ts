@@ -1,6 +1,9 @@
 // Server-sent events from bytes, as they come: any chunking, every line ending, nothing kept beyond one event. The format
 // is that of the HTML standard, "Server-sent events".
 
+import { JoinedBytes } from '../../common/joined-bytes.ts';
+import { toBuffer } from '../../common/to-buffer.ts';
+
 /** Who gets the events. */
 export interface EventListener {
   event(data: string, type: string): void;
@@ -15,12 +18,12 @@ const maxRetryMs = 5 * 60_000;
 export class EventReader {
   readonly #listener: EventListener;
   readonly #maxLength: number;
-  readonly #decoder = new TextDecoder();
-  /** The unfinished line, in pieces: only new text is searched, so that a long line costs no more than it is long. */
-  #pieces: string[] = [];
-  #pieceLength = 0;
+  /** The unfinished line. As bytes: only new ones are searched, and the line is decoded once, when it is complete. */
+  readonly #rest = new JoinedBytes();
   /** Of the event's data so far. */
   #length = 0;
+  /** A byte order mark may follow. */
+  #atStart = true;
   /** A carriage return ended the last chunk: a newline that follows belongs to it. */
   #afterReturn = false;
   #data: string | undefined;
@@ -39,52 +42,57 @@ export class EventReader {
 
   push(chunk: Uint8Array): void {
     if (this.#over) return;
-    let text = this.#decoder.decode(chunk, { stream: true });
-    if (this.#afterReturn && text !== '') {
-      if (text.startsWith('\n')) text = text.slice(1);
-      this.#afterReturn = false;
-    }
-    if (text.includes('\r')) {
-      this.#afterReturn = text.endsWith('\r');
-      text = text.replace(/\r\n?/g, '\n');
-    }
+    // Its methods are ten times as fast.
+    const bytes = toBuffer(chunk);
     let start = 0;
-    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
-      const line = text.slice(start, end);
-      start = end + 1;
-      if (this.#pieces.length === 0) this.#line(line);
-      else {
-        this.#pieces.push(line);
-        const whole = this.#pieces.join('');
-        this.#pieces = [];
-        this.#pieceLength = 0;
-        this.#line(whole);
-      }
-      if (this.#over) return;
+    if (this.#rest.length > 0) {
+      start = afterFirstLineEnd(bytes);
+      this.#keep(start === 0 ? bytes : bytes.subarray(0, start));
+      if (this.#over || start === 0) return;
+      const line = toBuffer(this.#rest.join());
+      this.#rest.clear();
+      this.#lines(line);
     }
-    if (start === text.length) return;
-    const rest = start === 0 ? text : text.slice(start);
-    this.#pieces.push(rest);
-    this.#pieceLength += rest.length;
-    this.#check();
+    const end = Math.max(start, afterLastLineEnd(bytes));
+    if (end > start) this.#lines(bytes.subarray(start, end));
+    if (end < bytes.length && !this.#over) this.#keep(bytes.subarray(end));
+  }
+
+  /** Keeps what has no line end yet. */
+  #keep(bytes: Uint8Array): void {
+    if (this.unfinished + bytes.length > this.#maxLength) this.#stop();
+    else this.#rest.add(bytes);
+  }
+
+  /** Reads complete lines, which contain complete characters. */
+  #lines(bytes: Buffer): void {
+    let text = bytes.toString('utf8');
+    if (this.#atStart && text.startsWith('\ufeff')) text = text.slice(1);
+    this.#atStart = false;
+    if (this.#afterReturn && text.startsWith('\n')) text = text.slice(1);
+    this.#afterReturn = bytes.at(-1) === carriageReturn;
+    if (text.includes('\r')) text = text.replace(/\r\n?/g, '\n');
+    let start = 0;
+    for (let end = text.indexOf('\n'); end !== -1 && !this.#over; end = text.indexOf('\n', start)) {
+      this.#line(text.slice(start, end));
+      start = end + 1;
+    }
   }
 
   /** The length of the event that is not complete yet. */
   get unfinished(): number {
-    return this.#length + this.#pieceLength;
+    return this.#length + this.#rest.length;
   }
 
   /** Stops reading; an unfinished event is discarded, as the standard requires. */
   close(): void {
     this.#over = true;
-    this.#pieces = [];
-    this.#pieceLength = 0;
+    this.#rest.clear();
     this.#data = undefined;
     this.#length = 0;
   }
 
-  #check(): void {
-    if (this.unfinished <= this.#maxLength) return;
+  #stop(): void {
     this.close();
     this.#listener.tooLarge();
   }
@@ -110,7 +118,7 @@ export class EventReader {
     // Line breaks count too: endless empty lines of data fill the memory as well.
     this.#length += value.length + (this.#data === undefined ? 0 : 1);
     this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
-    this.#check();
+    if (this.#length > this.#maxLength) this.#stop();
   }
 
   #field(field: string, value: string): void {
@@ -132,4 +140,21 @@ export class EventReader {
     // An event without data only carries its id.
     if (data !== undefined && data !== '') this.#listener.event(data, type);
   }
+}
+
+const newline = 0x0a;
+const carriageReturn = 0x0d;
+
+/** The position after the first line end; 0 without one. */
+function afterFirstLineEnd(bytes: Buffer): number {
+  const at = bytes.indexOf(newline) + 1;
+  const returnAt = (at === 0 ? bytes : bytes.subarray(0, at)).indexOf(carriageReturn) + 1;
+  return returnAt === 0 ? at : returnAt;
+}
+
+/** The position after the last line end; 0 without one. */
+function afterLastLineEnd(bytes: Buffer): number {
+  const last = bytes.at(-1);
+  if (last === newline || last === carriageReturn) return bytes.length;
+  return Math.max(bytes.lastIndexOf(newline), bytes.lastIndexOf(carriageReturn)) + 1;
 }

@@ -1,8 +1,10 @@
 // Requests to one server over HTTP: credentials, redirects within its origin, bounded bodies, failures as client errors. Both
 // HTTP transports send through it; what travels is theirs.
 
+import { JoinedBytes } from '../../common/joined-bytes.ts';
 import { parseJson } from '../../common/parse-json.ts';
 import { retryAfterMs } from '../../common/retry-after.ts';
+import { toBuffer } from '../../common/to-buffer.ts';
 import { isErrorObject, isObject, type JsonRpcErrorObject } from '../../protocol/json-rpc.ts';
 import { ProxyError } from '../../transports/proxy/environment.ts';
 import type { AuthorizationHeaders, Authorizer } from '../auth/authorizer.ts';
@@ -11,7 +13,7 @@ import type { ConnectOptions } from '../options.ts';
 import { clean } from '../untrusted-text.ts';
 import { sendAuthorized } from './authorized.ts';
 import { createWire, type HttpReply, type HttpWire, type OutgoingHttpRequest } from './http-wire.ts';
-import { decodeLongBody, LongBodies, type LongBody, shortBody } from './long-bodies.ts';
+import { decodeLongBody, LongBodies, type LongBody } from './long-bodies.ts';
 import { isNoTls, noTls } from './no-tls.ts';
 import type { TransportListener } from './transport.ts';
 
@@ -196,20 +198,29 @@ export function readText(
   longBodies = new LongBodies(),
 ): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = [];
+    /** The only chunk, as most bodies have one. */
+    let whole: Uint8Array | undefined;
+    let joined: JoinedBytes | undefined;
     let size = 0;
     let long: LongBody | undefined;
     reply.read({
       chunk(bytes) {
+        if (size > maxBytes) return undefined;
         size += bytes.length;
         if (size > maxBytes) {
           resolve(undefined);
-          chunks.length = 0;
+          whole = joined = undefined;
           reply.discard();
           return undefined;
         }
-        chunks.push(bytes);
-        if (size <= shortBody || long !== undefined) return undefined;
+        if (size === bytes.length) whole = bytes;
+        else {
+          joined ??= new JoinedBytes();
+          if (whole !== undefined) joined.add(whole);
+          whole = undefined;
+          joined.add(bytes);
+        }
+        if (long !== undefined || !longBodies.isLong(size)) return undefined;
         long = longBodies.begin();
         return long.turn;
       },
@@ -217,16 +228,15 @@ export function readText(
         if (error !== undefined) {
           long?.end();
           reject(error);
-        } else if (long !== undefined) void decodeLongBody(chunks).then(resolve, reject).finally(long.end);
-        else if (chunks.length === 1) resolve(textOf(chunks[0] as Uint8Array));
-        else resolve(Buffer.concat(chunks).toString('utf8'));
+          return;
+        }
+        const bytes = toBuffer(whole ?? joined?.join() ?? new Uint8Array(0));
+        if (long === undefined) resolve(bytes.toString('utf8'));
+        else void decodeLongBody(bytes).then(resolve, reject).finally(long.end);
       },
     });
   });
 }
-
-const textOf = (bytes: Uint8Array): string =>
-  (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString('utf8');
 
 /** The media type of a reply, without parameters. */
 export function mediaType(reply: HttpReply): string {

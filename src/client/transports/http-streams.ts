@@ -5,7 +5,7 @@ import { type ClientError, clientErrors } from '../errors.ts';
 import { EventReader } from './event-stream.ts';
 import { type HttpClient, mediaType, toErrorInfo } from './http-client.ts';
 import type { HttpReply } from './http-wire.ts';
-import { LongBodies, type LongBody, shortBody } from './long-bodies.ts';
+import { LongBodies, type LongBody } from './long-bodies.ts';
 import type { TransportListener } from './transport.ts';
 
 /** How a stream ended, and where it could continue. */
@@ -81,7 +81,7 @@ export function readEvents(
     reply.read({
       chunk(bytes) {
         reader.push(bytes);
-        if (reader.unfinished <= shortBody) endLong();
+        if (!longBodies.isLong(reader.unfinished)) endLong();
         else if (long === undefined) {
           long = longBodies.begin();
           return long.turn;

@@ -4,7 +4,9 @@
 import { nextSlice } from '../../common/slices.ts';
 
 /** Bodies up to this length are not counted: decoding one takes less than a millisecond. */
-export const shortBody = 128 * 1024;
+const shortBody = 128 * 1024;
+/** The same while long bodies wait: hundreds may wait, and each keeps what was read of it. */
+const shortBodyInQueue = 16 * 1024;
 
 const maxReading = 4;
 
@@ -19,6 +21,11 @@ export interface LongBody {
 export class LongBodies {
   #reading = 0;
   readonly #waiting = new Set<() => void>();
+
+  /** Whether a body of which so much was read counts as long. */
+  isLong(length: number): boolean {
+    return length > (this.#waiting.size === 0 ? shortBody : shortBodyInQueue);
+  }
 
   begin(): LongBody {
     if (this.#reading < maxReading) {
@@ -46,7 +53,7 @@ export class LongBodies {
   }
 }
 
-export async function decodeLongBody(chunks: readonly Uint8Array[]): Promise<string> {
+export async function decodeLongBody(bytes: Buffer): Promise<string> {
   await nextSlice();
-  return Buffer.concat(chunks).toString('utf8');
+  return bytes.toString('utf8');
 }

@@ -5,6 +5,8 @@ import { inNextTurn } from '../../common/slices.ts';
 
 /** As much as Node.js reads of a pipe. */
 const turnBytes = 64 * 1024;
+/** A chunk costs as much as so many bytes, however short it is: a server may send each byte as a chunk of its own. */
+const chunkBytes = 256;
 
 /** How much of one stream was read since the last pause. */
 export class ReadTurns {
@@ -12,7 +14,7 @@ export class ReadTurns {
 
   /** Call it for each chunk. Resolves when the next one may be read; undefined: now. */
   after(length: number): Promise<void> | undefined {
-    this.#left -= length;
+    this.#left -= length + chunkBytes;
     if (this.#left > 0) return undefined;
     this.#left = turnBytes;
     return new Promise(inNextTurn);

@@ -4,7 +4,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { nodeHttp } from '../../common/builtins.ts';
+import { JoinedBytes } from '../../common/joined-bytes.ts';
 import { assertKnownOptions } from '../../common/known-options.ts';
+import { toBuffer } from '../../common/to-buffer.ts';
 import { HostOriginCheck, hostsOf, isLoopback, originsOf } from '../../transports/http/access.ts';
 import type { ConsoleExchange, ConsoleSink } from '../contract.ts';
 
@@ -116,18 +118,18 @@ class ConsoleNodeExchange implements ConsoleExchange {
   }
 
   readBody(maxBytes: number, done: (body: string | { readonly reason: string }) => void): void {
-    const chunks: Buffer[] = [];
+    const body = new JoinedBytes();
     let size = 0;
     this.#request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= maxBytes) chunks.push(chunk);
+      if (size <= maxBytes) body.add(chunk);
       else if (size - chunk.length <= maxBytes) {
-        chunks.length = 0;
+        body.clear();
         done({ reason: 'too-large' });
       }
     });
     this.#request.on('end', () => {
-      if (size <= maxBytes) done(Buffer.concat(chunks).toString('utf8'));
+      if (size <= maxBytes) done(toBuffer(body.join()).toString('utf8'));
     });
   }
 

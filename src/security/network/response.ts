@@ -1,6 +1,8 @@
 // The response as the caller sees it: status, headers and a body that can be read once.
 
 import type { IncomingMessage } from 'node:http';
+import { JoinedBytes } from '../../common/joined-bytes.ts';
+import { toBuffer } from '../../common/to-buffer.ts';
 import { readBody } from './body.ts';
 import { fromNode, networkErrors } from './errors.ts';
 import { hostOf } from './policy.ts';
@@ -65,9 +67,9 @@ export function openResponse(message: IncomingMessage, opening: ResponseOptions)
     }
   };
   const bytes = async (): Promise<Buffer> => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of stream()) chunks.push(chunk);
-    return Buffer.concat(chunks);
+    const body = new JoinedBytes();
+    for await (const chunk of stream()) body.add(chunk);
+    return toBuffer(body.join());
   };
   const text = async (): Promise<string> => decoderFor(type).decode(await bytes());
   return {
