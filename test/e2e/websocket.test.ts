@@ -1,6 +1,7 @@
 // WebSockets: frames, eras, questions, keep-alive, back-pressure, close codes, and who may open one.
 
 import { request as httpRequest } from 'node:http';
+import type { Socket as NetSocket } from 'node:net';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createServer, type HttpOptions, type HttpServer, type Server, serveHttp } from '../../src/index.ts';
@@ -247,6 +248,47 @@ describe('frames and close codes', () => {
     const socket = await open(small.url);
     socket.send('x'.repeat(10_001));
     expect((await socket.closed).code).toBe(1009);
+  });
+
+  test('a message in thousands of frames is served, one in more of them closes with 1008', async () => {
+    const socket = await open();
+    const text = JSON.stringify(modernBody('tools/call', { name: 'echo', arguments: { text: 'x'.repeat(3_500) } }, 1));
+    const sendByBytes = (all: string): void => {
+      for (const byte of all) socket.ws.send(byte, { fin: false });
+    };
+    sendByBytes(text);
+    socket.ws.send('', { fin: true });
+    expect((await socket.answer(1)).result).toMatchObject({ content: [{ text: 'x'.repeat(3_500) }] });
+    sendByBytes('x'.repeat(4_097));
+    expect((await socket.closed).code).toBe(1008);
+  });
+
+  describe('with a small share of the buffers', () => {
+    const limits = { maxBufferedBytesPerCaller: 200_000, bufferWaitMs: 1 };
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+    test('a frame in packets of one byte counts for what it takes in memory', async () => {
+      const socket = await open((await start({ limits })).url);
+      const { _socket: raw } = socket.ws as unknown as { readonly _socket: NetSocket };
+      raw.setNoDelay(true);
+      // A frame of 10,000 bytes, masked with zeros.
+      raw.write(Buffer.from([0x81, 0x80 | 126, 10_000 >> 8, 10_000 & 0xff, 0, 0, 0, 0]));
+      for (let n = 0; n < 9_000 && socket.ws.readyState === WebSocket.OPEN; n++) {
+        raw.write('x');
+        await turn();
+      }
+      expect((await socket.closed).code).toBe(1013);
+    });
+
+    test('pings do not count', async () => {
+      const socket = await open((await start({ limits })).url);
+      for (let n = 0; n < 3_000; n++) {
+        socket.ws.ping();
+        await turn();
+      }
+      socket.send(modernBody('tools/call', { name: 'echo', arguments: { text: 'still here' } }, 1));
+      expect((await socket.answer(1)).result).toMatchObject({ content: [{ text: 'still here' }] });
+    });
   });
 
   test('a text frame that is not UTF-8 closes with 1007', async () => {

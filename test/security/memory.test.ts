@@ -1,6 +1,8 @@
 // Memory: a client that asks for much and reads nothing, or sends much and finishes nothing, holds its own share and no
 // more. The built program runs with a small heap, and the system says how much memory it took.
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
@@ -149,6 +151,54 @@ test('a body of a million tiny pieces takes no more memory than it has bytes', a
   for (let n = 0; n < 100; n++) await send(deaf.socket, '1\r\n \r\n'.repeat(10_000));
   await expectOthersServed(client);
   expect(peak() - before).toBeLessThan(150);
+});
+
+/** A server with a tool whose result comes in a million tiny pieces. */
+const tinyPieces = (type: string, begin: string, end: string): string => `
+  import { createServer } from 'node:http';
+  const serverInfo = { name: 'tiny', version: '1' };
+  const results = {
+    initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo },
+    'tools/list': { tools: [{ name: 'tiny', inputSchema: { type: 'object' } }] },
+  };
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const { id, method } = JSON.parse(body || '{}');
+    if (id === undefined) return response.writeHead(request.method === 'POST' ? 202 : 405).end();
+    response.writeHead(200, { 'Content-Type': '${type}' });
+    response.write('${begin}' + '{"jsonrpc":"2.0","id":' + JSON.stringify(id) + ',"result":');
+    if (method === 'tools/call') {
+      response.write('{"content":[{"type":"text","text":"');
+      // Past the response, which would make the chunks of one turn of the event loop one.
+      for (let n = 0; n < 100; n++) {
+        if (!response.socket.write('1\\r\\nx\\r\\n'.repeat(10_000))) {
+          await new Promise((resolve) => response.socket.once('drain', resolve));
+        }
+      }
+      response.write('"}]}');
+    } else response.write(JSON.stringify(results[method] ?? {}));
+    response.end('}${end}');
+  }).listen(0, '127.0.0.1', () => console.log('http://127.0.0.1:' + server.address().port + '/mcp'));`;
+
+test.each([
+  { type: 'application/json', source: tinyPieces('application/json', '', '') },
+  { type: 'text/event-stream', source: tinyPieces('text/event-stream', 'data: ', '\\n\\n') },
+])('a result of a million tiny pieces from a server behind a gateway, as $type', async ({ source }) => {
+  writeFileSync(home.file('tiny.mjs'), source);
+  const upstream = spawn(process.execPath, [home.file('tiny.mjs')], { stdio: ['ignore', 'pipe', 'inherit'] });
+  open.push({ destroy: () => upstream.kill('SIGKILL') });
+  const url = String(await once(upstream.stdout, 'data')).trim();
+  const file = home.file('servers.json');
+  writeFileSync(file, JSON.stringify({ mcpServers: { one: { url } } }), { mode: 0o600 });
+  const { client, peak } = await start('local', '--gateway', file);
+  await expectOthersServed(client);
+  const before = peak();
+  const called = client.modern('tools/call', { name: 'one__tiny', arguments: {} }, { headers: mallory });
+  await expectOthersServed(client);
+  const { content } = (await called).json.result as { content: { text: string }[] };
+  expect(content[0]?.text).toHaveLength(1_000_000);
+  expect(peak() - before).toBeLessThan(250);
 });
 
 test('thousands of requests that wait behind one that hangs do not fill the memory', async () => {

@@ -26,6 +26,12 @@ const closeTimeoutMs = 500;
 /** What is usually in transit in either direction, and not counted. */
 const freeBytes = 128 * 1024;
 
+/** What a chunk takes besides its bytes: a frame may arrive in packets of one byte each. */
+const chunkBytes = 128;
+
+/** The header of a ping or pong of a client. */
+const controlHeaderBytes = 6;
+
 /**
  * How many messages are served at once. A packet may contain hundreds of them, and all would have their results in memory
  * at the same time.
@@ -52,6 +58,8 @@ export class WebSocketConnection implements Outlet {
   #missedTurns = 0;
   /** Bytes received since the last complete message. */
   #received = 0;
+  /** Chunks received since the last complete frame, as far as that is known. */
+  #chunks = 0;
   /** Something was received since the last heartbeat. */
   #alive = true;
   /** Why reading is paused. */
@@ -74,7 +82,7 @@ export class WebSocketConnection implements Outlet {
     this.#unfinished = state.buffered.open(caller);
     this.channel = host.connect(new HttpPeer(request, 'websocket'), this);
     webSocket.on('message', (data: Buffer, isBinary: boolean) => {
-      this.#received = 0;
+      this.#received = this.#chunks = 0;
       this.#unfinished.release();
       if (this.#ended) return;
       if (isBinary) webSocket.close(notText, 'Only text frames are supported');
@@ -84,8 +92,17 @@ export class WebSocketConnection implements Outlet {
     socket.on('data', (chunk: Buffer) => {
       this.#alive = true;
       this.#received += chunk.length;
-      if (this.#received > freeBytes) this.#holdUnfinished();
+      this.#chunks++;
+      if (this.#memory > freeBytes) this.#holdUnfinished();
     });
+    // These are no part of a message: an idle connection receives one with each heartbeat.
+    const onControl = (data: Buffer): void => {
+      this.#received = Math.max(0, this.#received - controlHeaderBytes - data.length);
+      this.#chunks = 0;
+      if (this.#unfinished.bytes > 0) this.#unfinished.set(this.#memory);
+    };
+    webSocket.on('ping', onControl);
+    webSocket.on('pong', onControl);
     // The library closes with the matching code: too large, not UTF-8, an invalid frame.
     webSocket.on('error', (error) => endpoint.logger.debug('a WebSocket failed', { error }));
     webSocket.on('close', () => this.#close());
@@ -204,15 +221,20 @@ export class WebSocketConnection implements Outlet {
   }
 
   /** Counts a message that is not complete yet, and continues to read only while there is space for it. */
+  /** What the message takes that is not complete yet. */
+  get #memory(): number {
+    return this.#received + this.#chunks * chunkBytes;
+  }
+
   #holdUnfinished(): void {
     const { buffered } = this.#endpoint.state;
     const { caller } = this.#unfinished;
-    if (!buffered.isFull(caller)) return this.#unfinished.set(this.#received);
+    if (!buffered.isFull(caller)) return this.#unfinished.set(this.#memory);
     if (this.#paused.forRoom) return;
     this.#pause('forRoom');
     this.#stopWaiting = buffered.whenRoom(caller, (hasRoom) => {
       if (!hasRoom) return this.#cutOff('Too many bytes are buffered');
-      this.#unfinished.set(this.#received);
+      this.#unfinished.set(this.#memory);
       this.#resume('forRoom');
     });
   }

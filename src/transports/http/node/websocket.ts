@@ -17,6 +17,8 @@ import { WebSocketConnection } from './websocket-connection.ts';
 const subprotocol = 'mcp';
 /** RFC 6455 §7.4.1. */
 const internalError = 1011;
+/** Frames of one message; each takes over a hundred bytes, however short it is. */
+const maxFragments = 4096;
 
 /** Whether an upgrade request is for a WebSocket. */
 export function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
@@ -106,6 +108,7 @@ export class WebSockets {
       clientTracking: false,
       perMessageDeflate: false,
       maxPayload: this.#endpoint.limits.maxBodyBytes,
+      maxFragments,
       handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
     });
   }
