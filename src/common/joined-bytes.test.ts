@@ -48,6 +48,10 @@ test('a part of a large memory is copied; most of it is not', () => {
   expect(body.capacity).toBe(100_000 + 64 * 1024);
 });
 
+test('a chunk that is not bytes is rejected', () => {
+  expect(() => new JoinedBytes().add('text' as unknown as Uint8Array)).toThrow('not a Uint8Array');
+});
+
 test('memory that was released is not counted', () => {
   const body = new JoinedBytes();
   body.add(Buffer.from('some'));

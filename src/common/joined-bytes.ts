@@ -1,7 +1,7 @@
 // A body that arrives in chunks. Large chunks are kept as they are and joined at the end; small ones are copied together, so
 // that a body of many tiny chunks takes little more memory than one of few.
 
-/** Shorter chunks are copied: each is an object of a hundred bytes and more. */
+/** Shorter chunks are copied: each takes up to 600 bytes besides its own. */
 const minKept = 4 * 1024;
 /** A chunk is a part of a larger memory, which it keeps: shorter ones than this share of it are copied, too. */
 const minShare = 1 / 4;
@@ -9,15 +9,13 @@ const minShare = 1 / 4;
 const firstBlock = 1024;
 const maxBlock = 64 * 1024;
 
-const none = new Uint8Array(0);
-
 export class JoinedBytes {
   readonly #parts: Uint8Array[] = [];
   /** What is left of the memory for small chunks, how much of it is used, and the size of the next one. */
-  #block = none;
+  #block = new Uint8Array(0);
   #blockLength = 0;
   #nextBlock = firstBlock;
-  /** That of the last large chunk. */
+  /** The memory of which the last large chunk is a part. */
   #memory: ArrayBufferLike | undefined;
   #length = 0;
   #capacity = 0;
@@ -33,6 +31,8 @@ export class JoinedBytes {
 
   /** The caller must not change the chunk afterwards. */
   add(chunk: Uint8Array): void {
+    // The `fetch` of an application may bring anything.
+    if (!ArrayBuffer.isView(chunk)) throw new TypeError('a chunk of a body is not a Uint8Array');
     const { length, buffer } = chunk;
     this.#length += length;
     if (length < minKept || length < buffer.byteLength * minShare) this.#copy(chunk);
@@ -56,10 +56,10 @@ export class JoinedBytes {
     this.#blockLength += length;
   }
 
-  /** All that was added. */
+  /** All that was added. The result may share its memory with a chunk. */
   join(): Uint8Array {
     this.#endBlock();
-    const [first = none] = this.#parts;
+    const [first = new Uint8Array(0)] = this.#parts;
     if (this.#parts.length <= 1) return first;
     const joined = new Uint8Array(this.#length);
     let at = 0;
@@ -73,7 +73,7 @@ export class JoinedBytes {
   /** Releases the memory. */
   clear(): void {
     this.#parts.length = 0;
-    this.#block = none;
+    this.#block = new Uint8Array(0);
     this.#nextBlock = firstBlock;
     this.#memory = undefined;
     this.#blockLength = this.#length = this.#capacity = 0;

@@ -252,14 +252,14 @@ describe('frames and close codes', () => {
 
   test('a message in thousands of frames is served, one in more of them closes with 1008', async () => {
     const socket = await open();
-    const text = JSON.stringify(modernBody('tools/call', { name: 'echo', arguments: { text: 'x'.repeat(3_500) } }, 1));
+    const text = JSON.stringify(modernBody('tools/call', { name: 'echo', arguments: { text: 'x'.repeat(1_500) } }, 1));
     const sendByBytes = (all: string): void => {
       for (const byte of all) socket.ws.send(byte, { fin: false });
     };
     sendByBytes(text);
     socket.ws.send('', { fin: true });
-    expect((await socket.answer(1)).result).toMatchObject({ content: [{ text: 'x'.repeat(3_500) }] });
-    sendByBytes('x'.repeat(4_097));
+    expect((await socket.answer(1)).result).toMatchObject({ content: [{ text: 'x'.repeat(1_500) }] });
+    sendByBytes('x'.repeat(2_049));
     expect((await socket.closed).code).toBe(1008);
   });
 
@@ -275,6 +275,19 @@ describe('frames and close codes', () => {
       raw.write(Buffer.from([0x81, 0x80 | 126, 10_000 >> 8, 10_000 & 0xff, 0, 0, 0, 0]));
       for (let n = 0; n < 9_000 && socket.ws.readyState === WebSocket.OPEN; n++) {
         raw.write('x');
+        await turn();
+      }
+      expect((await socket.closed).code).toBe(1013);
+    });
+
+    test('pings beside a part of a message do not make it count less', async () => {
+      const socket = await open((await start({ limits })).url);
+      const { _socket: raw } = socket.ws as unknown as { readonly _socket: NetSocket };
+      for (let n = 0; n < 300 && socket.ws.readyState === WebSocket.OPEN; n++) {
+        raw.cork();
+        socket.ws.send('x', { fin: false });
+        for (let pong = 0; pong < 100; pong++) socket.ws.pong('y'.repeat(125));
+        raw.uncork();
         await turn();
       }
       expect((await socket.closed).code).toBe(1013);

@@ -34,7 +34,7 @@ export class EventReader {
   /** How long to wait before reconnecting, as the server asked. */
   retryMs: number | undefined;
 
-  /** `maxLength` stops an endless event from filling the memory. */
+  /** `maxLength` stops an endless event from filling the memory. A line in several chunks counts in bytes, with its field name. */
   constructor(listener: EventListener, maxLength: number) {
     this.#listener = listener;
     this.#maxLength = maxLength;
@@ -42,7 +42,7 @@ export class EventReader {
 
   push(chunk: Uint8Array): void {
     if (this.#over) return;
-    // Its methods are ten times as fast.
+    // Searching and decoding a Buffer is ten times as fast as a plain Uint8Array.
     const bytes = toBuffer(chunk);
     let start = 0;
     if (this.#rest.length > 0) {

@@ -210,6 +210,8 @@ export function readText(
         if (size > maxBytes) {
           resolve(undefined);
           whole = joined = undefined;
+          long?.end();
+          long = undefined;
           reply.discard();
           return undefined;
         }

@@ -55,6 +55,9 @@ export interface HttpWire {
   close(): void;
 }
 
+/** How long the rest of a body that is not needed may take, before its connection is closed. */
+const discardMs = 1_000;
+
 /** Requests in flight at a time; more of them wait, so that a busy client does not run out of file descriptors. */
 const maxSockets = 256;
 
@@ -170,7 +173,7 @@ class NodeReply implements HttpReply {
       left -= chunk.length;
       if (left < 0) this.#message.destroy();
     });
-    const timer = setTimeout(() => this.#message.destroy(), 1_000);
+    const timer = setTimeout(() => this.#message.destroy(), discardMs);
     timer.unref();
     this.#message.once('close', () => clearTimeout(timer));
   }
@@ -189,7 +192,7 @@ class FetchWire implements HttpWire {
     for (let at = 0; at < headers.length; at += 2) pairs.push([headers[at] as string, headers[at + 1] as string]);
     const init = { method, headers: pairs, signal: controller.signal, redirect: 'manual' as const };
     this.#fetch(url.href, body === undefined ? init : { ...init, body }).then(
-      (response) => listener.reply(toReply(response)),
+      (response) => listener.reply(toReply(response, () => controller.abort())),
       (error: unknown) => listener.error(error),
     );
     return () => controller.abort();
@@ -198,15 +201,25 @@ class FetchWire implements HttpWire {
   close(): void {}
 }
 
-function toReply(response: Response): HttpReply {
+function toReply(response: Response, abort: () => void): HttpReply {
+  let reading: Promise<void> | undefined;
   return {
     status: response.status,
     header: (name) => response.headers.get(name) ?? undefined,
     headers: Object.fromEntries(response.headers),
     read(sink) {
-      void pump(response, sink);
+      reading = pump(response, sink);
     },
-    discard: () => void response.body?.cancel().catch(() => {}),
+    discard() {
+      if (reading === undefined) {
+        void response.body?.cancel().catch(() => {});
+        return;
+      }
+      // A body that is being read cannot be cancelled. If it ends soon, the connection stays usable.
+      const timer = setTimeout(abort, discardMs);
+      timer.unref();
+      void reading.then(() => clearTimeout(timer));
+    },
   };
 }
 

@@ -101,7 +101,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
       whole = undefined;
       chunks.add(chunk);
       // The announced length counts from the start, or many bodies at once could each get half of what they need.
-      reading.exchange.#makeRoom(announced > 0 ? announced : chunks.capacity, () => deliver({ reason: 'busy' }));
+      reading.exchange.#makeRoom(Math.max(announced, chunks.capacity), () => deliver({ reason: 'busy' }));
     });
     request.on('end', () => {
       if (reading !== undefined) deliver(decode(whole ?? chunks?.join()));
@@ -129,7 +129,10 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     if (!buffered.isFull(held.caller)) return take();
     const request = this.incoming;
     request.pause();
-    const stop = buffered.whenRoom(held.caller, (hasRoom) => {
+    let stop = (): void => {};
+    stop = buffered.whenRoom(held.caller, (hasRoom) => {
+      // A long body may wait hundreds of times.
+      request.off('close', stop);
       if (!hasRoom) return fail();
       take();
       request.resume();
@@ -267,7 +270,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
 
 function ignore(): void {}
 
-/** A long text as bytes: Node.js would copy it once to put the headers before it, and keep it three times as long as its bytes. */
+/** A long text as bytes: Node.js copies a text to put the headers before it, and reserves three bytes per character until it is sent. */
 function toWritable(text: string): string | Buffer {
   return text.length > smallResponse ? Buffer.from(text) : text;
 }

@@ -26,11 +26,12 @@ const closeTimeoutMs = 500;
 /** What is usually in transit in either direction, and not counted. */
 const freeBytes = 128 * 1024;
 
-/** What a chunk takes besides its bytes: a frame may arrive in packets of one byte each. */
-const chunkBytes = 128;
+/** What a chunk takes besides its bytes, measured: a frame may arrive in packets of one byte each. */
+const chunkBytes = 512;
 
-/** The header of a ping or pong of a client. */
+/** The header of a ping or pong of a client, and the longest one as a whole. */
 const controlHeaderBytes = 6;
+const maxControlBytes = controlHeaderBytes + 125;
 
 /**
  * How many messages are served at once. A packet may contain hundreds of them, and all would have their results in memory
@@ -56,10 +57,10 @@ export class WebSocketConnection implements Outlet {
   /** Messages that wait for the turn of their caller, and how many turns came while too many responses were unread. */
   readonly #waiting: string[] = [];
   #missedTurns = 0;
-  /** Bytes received since the last complete message. */
+  /** The memory of what was received since the last complete message. */
   #received = 0;
-  /** Chunks received since the last complete frame, as far as that is known. */
-  #chunks = 0;
+  /** Bytes of the pings and pongs in the chunk that is being read. */
+  #control = 0;
   /** Something was received since the last heartbeat. */
   #alive = true;
   /** Why reading is paused. */
@@ -82,7 +83,7 @@ export class WebSocketConnection implements Outlet {
     this.#unfinished = state.buffered.open(caller);
     this.channel = host.connect(new HttpPeer(request, 'websocket'), this);
     webSocket.on('message', (data: Buffer, isBinary: boolean) => {
-      this.#received = this.#chunks = 0;
+      this.#received = 0;
       this.#unfinished.release();
       if (this.#ended) return;
       if (isBinary) webSocket.close(notText, 'Only text frames are supported');
@@ -91,15 +92,16 @@ export class WebSocketConnection implements Outlet {
     // Any data shows that the peer is alive: a large message may take longer than the heartbeat interval.
     socket.on('data', (chunk: Buffer) => {
       this.#alive = true;
-      this.#received += chunk.length;
-      this.#chunks++;
-      if (this.#memory > freeBytes) this.#holdUnfinished();
+      // Pings and pongs are no part of a message: an idle connection receives one with each heartbeat. The library has read the chunk
+      // already. If there is anything else in it, all of it stays in memory.
+      const isControl = chunk.length <= maxControlBytes && chunk.length === this.#control;
+      this.#control = 0;
+      if (isControl) return;
+      this.#received += chunk.length + chunkBytes;
+      if (this.#received > freeBytes) this.#holdUnfinished();
     });
-    // These are no part of a message: an idle connection receives one with each heartbeat.
     const onControl = (data: Buffer): void => {
-      this.#received = Math.max(0, this.#received - controlHeaderBytes - data.length);
-      this.#chunks = 0;
-      if (this.#unfinished.bytes > 0) this.#unfinished.set(this.#memory);
+      this.#control += controlHeaderBytes + data.length;
     };
     webSocket.on('ping', onControl);
     webSocket.on('pong', onControl);
@@ -221,20 +223,15 @@ export class WebSocketConnection implements Outlet {
   }
 
   /** Counts a message that is not complete yet, and continues to read only while there is space for it. */
-  /** What the message takes that is not complete yet. */
-  get #memory(): number {
-    return this.#received + this.#chunks * chunkBytes;
-  }
-
   #holdUnfinished(): void {
     const { buffered } = this.#endpoint.state;
     const { caller } = this.#unfinished;
-    if (!buffered.isFull(caller)) return this.#unfinished.set(this.#memory);
+    if (!buffered.isFull(caller)) return this.#unfinished.set(this.#received);
     if (this.#paused.forRoom) return;
     this.#pause('forRoom');
     this.#stopWaiting = buffered.whenRoom(caller, (hasRoom) => {
       if (!hasRoom) return this.#cutOff('Too many bytes are buffered');
-      this.#unfinished.set(this.#memory);
+      this.#unfinished.set(this.#received);
       this.#resume('forRoom');
     });
   }

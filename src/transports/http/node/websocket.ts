@@ -17,8 +17,8 @@ import { WebSocketConnection } from './websocket-connection.ts';
 const subprotocol = 'mcp';
 /** RFC 6455 §7.4.1. */
 const internalError = 1011;
-/** Frames of one message; each takes over a hundred bytes, however short it is. */
-const maxFragments = 4096;
+/** Frames of one message. Each takes over a hundred bytes, which are not counted for the caller. */
+const maxFragments = 2048;
 
 /** Whether an upgrade request is for a WebSocket. */
 export function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
