@@ -65,7 +65,7 @@ describe.concurrent('a server that cannot be talked to', () => {
       { connectTimeoutMs: 8_000 },
     ],
     ['never-answers', 'connect-timeout', /tried server\/discover/, { connectTimeoutMs: 4_000 }],
-    ['never-answers', 'connect-timeout', /tried initialize/, { ...handshake, connectTimeoutMs: 500 }],
+    ['never-answers', 'connect-timeout', /tried initialize/, { ...handshake, connectTimeoutMs: 4_000 }],
     ['only-log-lines', 'connect-timeout', /Server listening on port 3000/, untilStarted],
     ['wrong-ids', 'connect-timeout', /a response to id 1001, which is unknown/, untilStarted],
     ['text-ids', 'connect-timeout', /a response to id "1"/, untilStarted],
