@@ -38,8 +38,10 @@ describe.skipIf(!hasRedis())('servers with one Redis', { retry: pauses }, () => 
   // After a test that cut one of them off.
   beforeEach(async () => {
     for (const { stores } of [a, b]) {
-      const look = () => Promise.resolve(stores.store.get('anything')).catch((error: Error) => error.message);
-      await expect.poll(look, { timeout: 20_000 }).toBe(undefined);
+      // On both connections.
+      const respond = () =>
+        Promise.all([stores.store.get('anything'), stores.send('PING')]).catch((error: Error) => error.message);
+      await expect.poll(respond, { timeout: 20_000 }).toEqual([undefined, 'PONG']);
     }
     const know = () => a.bus.processes.has(b.bus.process) && b.bus.processes.has(a.bus.process);
     await expect.poll(know, { timeout: 20_000 }).toBe(true);
@@ -48,7 +50,7 @@ describe.skipIf(!hasRedis())('servers with one Redis', { retry: pauses }, () => 
   const ping = async ({ client }: RedisReplica, session: string): Promise<number> =>
     (await client.session(session, 'ping')).status;
   /** Resolves when what a server has sent to Redis so far is there: a stream ends if its opening cannot be stored. */
-  const stored = async ({ stores }: RedisReplica): Promise<void> => void (await stores.store.get('anything'));
+  const stored = async ({ stores }: RedisReplica): Promise<void> => void (await stores.send('PING'));
   const call = { name: 'echo', arguments: { name: 'x' } };
   const stateless = async ({ client }: RedisReplica): Promise<number> =>
     (await client.modern('tools/call', call)).status;

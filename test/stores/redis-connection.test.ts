@@ -258,10 +258,42 @@ describe.skipIf(!hasRedis())('Redis', { concurrent: true }, () => {
     await open({ url: redis.url });
     const ages = async (): Promise<number[]> =>
       [...(await redis.command('CLIENT', 'LIST')).matchAll(/name=mooring age=(\d+)/g)].map(([, age]) => Number(age));
-    expect(await ages()).toHaveLength(2);
+    expect(await ages()).toHaveLength(3);
     // Longer than Redis may be silent.
     await expect.poll(async () => Math.min(...(await ages())), { timeout: 20_000, interval: 500 }).toBeGreaterThan(6);
-    expect(await ages()).toHaveLength(2);
+    expect(await ages()).toHaveLength(3);
+  });
+
+  test('a look-up does not wait for what waits for replicas', { timeout: 60_000 }, async ({ expect }) => {
+    const redis = await start();
+    const proxy = await startTcpProxy(redis.port);
+    closers.push(() => proxy.close());
+    const { store } = await open({ url: `redis://127.0.0.1:${proxy.port}`, waitReplicas: 1 });
+    await store.set('key', 1, 60_000);
+    proxy.pause('WAIT');
+    const done: string[] = [];
+    const added = expect(store.add('mark', true, 60_000))
+      .rejects.toMatchObject({ http: { status: 503 } })
+      .then(() => done.push('mark'));
+    await expect.poll(() => store.get('mark')).toBe(true);
+    expect(await store.get('key')).toBe(1);
+    done.push('look-up');
+    proxy.resume();
+    await added;
+    expect(done).toEqual(['look-up', 'mark']);
+  });
+
+  test('a look-up that Redis has answered does not fail because this process was busy', async ({ expect }) => {
+    const redis = await start();
+    // In this process, so a reply needs it several times.
+    const proxy = await startTcpProxy(redis.port);
+    closers.push(() => proxy.close());
+    const { store } = await open({ url: `redis://127.0.0.1:${proxy.port}`, lookUpTimeoutMs: 500 });
+    await store.set('key', 1, 60_000);
+    const found = store.get('key');
+    const until = performance.now() + 600;
+    while (performance.now() < until);
+    expect(await found).toBe(1);
   });
 
   test('a mark counts only if enough replicas have it', { timeout: 60_000 }, async ({ expect }) => {

@@ -1,6 +1,7 @@
 // One connection to Redis: counts commands, limits how long they may take, and runs scripts.
 
 import type { Logger } from '../../common/logger.ts';
+import { setSteppedTimeout } from '../../common/stepped-timeout.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { connectRedis, type DriverOptions, type RedisDriver, type Reply } from './driver.ts';
 import { type RedisScript, sha1 } from './script.ts';
@@ -93,22 +94,17 @@ export class RedisConnection {
   async #within(ms: number, args: readonly string[]): Promise<Reply> {
     if (this.#closed) throw wireErrors.storeUnavailable(new Error('The connection to Redis is closed'));
     this.commands++;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let isOver = false;
+    let cancel: (() => void) | undefined;
     const late = new Promise<never>((_resolve, reject) => {
-      const giveUp = (): void => {
-        if (isOver) return;
+      cancel = setSteppedTimeout(ms, () => {
         this.#isSlow = true;
         reject(wireErrors.storeUnavailable(new Error(`Redis did not respond within ${ms} ms`)));
-      };
-      // If this process was blocked, the reply has arrived and is read before this.
-      timer = setTimeout(() => setImmediate(giveUp), ms);
+      });
     });
     try {
       return await Promise.race([this.#driver.send(args, this.#key).then(this.#replied, this.#failed), late]);
     } finally {
-      isOver = true;
-      clearTimeout(timer);
+      cancel?.();
     }
   }
 

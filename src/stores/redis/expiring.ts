@@ -17,18 +17,26 @@ const replace: RedisScript = {
 
 export class RedisExpiringStore implements ExpiringStore {
   readonly #redis: RedisConnection;
+  readonly #lookUps: RedisConnection;
   readonly #prefix: string;
   /** Called after a mark was stored, before it counts. */
   readonly #replicated: () => Promise<void> | undefined;
 
-  constructor(redis: RedisConnection, prefix: string, replicated: () => Promise<void> | undefined = () => undefined) {
+  /** `lookUps`: a connection of its own, since a request that waits for one must not wait for long values and replicas. */
+  constructor(
+    redis: RedisConnection,
+    lookUps: RedisConnection,
+    prefix: string,
+    replicated: () => Promise<void> | undefined = () => undefined,
+  ) {
     this.#redis = redis;
+    this.#lookUps = lookUps;
     this.#prefix = `${prefix}x:`;
     this.#replicated = replicated;
   }
 
   async get(key: string): Promise<Json | undefined> {
-    const text = await this.#redis.lookUp('GET', this.#prefix + key);
+    const text = await this.#lookUps.lookUp('GET', this.#prefix + key);
     return text === null ? undefined : (JSON.parse(text as string) as Json);
   }
 

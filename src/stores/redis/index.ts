@@ -128,12 +128,13 @@ export async function openRedis(options: RedisOptions): Promise<RedisStores> {
   const limits = { lookUpTimeoutMs, commandTimeoutMs };
   const connect = (): Promise<RedisConnection> =>
     RedisConnection.open({ address, username, password, sentinelPassword, tls, logger, key: prefix, ...limits });
-  // The second one waits for messages most of the time.
-  const opened = await openAll([connect, connect], showAddress(address));
-  const [redis, reader] = opened as [RedisConnection, RedisConnection];
+  // The second one waits for messages most of the time, and look-ups do not wait for long values that the first one sends.
+  const opened = await openAll([connect, connect, connect], showAddress(address));
+  const [redis, reader, lookUps] = opened as [RedisConnection, RedisConnection, RedisConnection];
   const close = (): void => {
     for (const each of opened) each.close();
   };
+  const commands = (): number => redis.commands + lookUps.commands;
   const replicated = (): Promise<void> | undefined =>
     waitReplicas > 0 ? waitForReplicas(redis, waitReplicas) : undefined;
   try {
@@ -144,7 +145,7 @@ export async function openRedis(options: RedisOptions): Promise<RedisStores> {
       address: showAddress(address),
       prefix,
       bus,
-      store: new RedisExpiringStore(redis, prefix, replicated),
+      store: new RedisExpiringStore(redis, lookUps, prefix, replicated),
       tasks: new RedisTasks(redis, prefix, bus, options, replicated),
       sharedEventLog,
       buckets,
@@ -155,7 +156,7 @@ export async function openRedis(options: RedisOptions): Promise<RedisStores> {
             name: 'mooring_redis_commands_total',
             type: 'counter',
             help: 'Commands sent to Redis.',
-            value: redis.commands,
+            value: commands(),
           },
           {
             name: 'mooring_redis_unconfirmed_responses_total',
@@ -166,7 +167,7 @@ export async function openRedis(options: RedisOptions): Promise<RedisStores> {
         ],
       }),
       get commands() {
-        return redis.commands;
+        return commands();
       },
       send: (...args) => redis.send(...args),
       async close() {
