@@ -14,6 +14,13 @@ import { type CheckedSession, CheckedSessions } from './checked-sessions.ts';
 
 const purpose = 'session';
 
+/** The state of a session, as the store had it. */
+interface CachedState {
+  readonly state: SessionState | undefined;
+  /** When it was read or written, on the monotonic clock. */
+  readonly readAtMs: number;
+}
+
 /** A session id that was opened. Thousands of these are cached, so they are small. */
 export class OpenedSession implements CheckedSession {
   readonly id: string;
@@ -27,8 +34,8 @@ export class OpenedSession implements CheckedSession {
   #revokedKey: string | undefined = undefined;
   #stateKey: string | undefined = undefined;
   checkedAtMs = Number.NEGATIVE_INFINITY;
-  /** With a bus: its state in the store, if that is known and small. */
-  cachedState: { readonly state: SessionState | undefined } | undefined = undefined;
+  /** With a bus: its state in the store, if that is known and small. It is current if it was read after `checkedAtMs`. */
+  cachedState: CachedState | undefined = undefined;
   /** It does not expire before this time on the monotonic clock. */
   #validUntilMs = Number.NEGATIVE_INFINITY;
 
@@ -226,8 +233,8 @@ export class SessionIds {
     if (session.isExpired(nowMs)) return undefined;
     if (this.#checked.isCurrent(session, nowMs)) return session;
     const found = (mark: Json | undefined): OpenedSession | undefined => {
-      session.cachedState = undefined;
       if (mark !== undefined) return undefined;
+      if (session.checkedAtMs === Number.NEGATIVE_INFINITY) session.cachedState = undefined;
       session.checkedAtMs = nowMs;
       return session;
     };
@@ -237,6 +244,14 @@ export class SessionIds {
       if (this.#checked.mayBeStale(session, nowMs)) return session;
       throw error;
     });
+  }
+
+  /** The state of a session while the store cannot be asked; undefined if it is not known, or was changed since. */
+  staleState({ key, cachedState }: OpenedSession): CachedState | undefined {
+    if (cachedState === undefined) return undefined;
+    return this.#checked.mayBeStale({ key, checkedAtMs: cachedState.readAtMs }, monotonicMs())
+      ? cachedState
+      : undefined;
   }
 
   /** The session was ended, or its state was changed: what is known of it must be looked up again. */

@@ -179,19 +179,29 @@ export class Sessions {
     const { key } = opened;
     const session = this.active.get(key) ?? this.#restoring.get(key);
     if (session !== undefined) return session;
-    if (opened.cachedState !== undefined) return this.#restore(opened, request, opened.cachedState.state);
+    const { cachedState } = opened;
+    if (cachedState !== undefined && cachedState.readAtMs >= opened.checkedAtMs) {
+      return this.#restore(opened, request, cachedState.state);
+    }
+    const found = (stored: Json | undefined): MaybeSession => {
+      const state = stored as SessionState | undefined;
+      if (this.shared !== undefined) cacheState(opened, state);
+      return this.#restore(opened, request, state);
+    };
     const state = this.#store.get(opened.stateKey);
-    if (!(state instanceof Promise)) return this.#restore(opened, request, state as SessionState | undefined);
+    if (!(state instanceof Promise)) return found(state);
+    const failed = (error: unknown): MaybeSession => {
+      const stale = this.ids.staleState(opened);
+      if (stale === undefined) throw error;
+      return this.#restore(opened, request, stale.state);
+    };
     // Requests that arrive meanwhile must share one session, or responses would not find the requests they belong to.
-    const restoring = state
-      .then((found) => this.#restore(opened, request, found as SessionState | undefined))
-      .finally(() => setTimeout(() => this.#restoring.delete(key), 0));
+    const restoring = state.then(found, failed).finally(() => setTimeout(() => this.#restoring.delete(key), 0));
     this.#restoring.set(key, restoring);
     return restoring;
   }
 
   #restore(opened: OpenedSession, request: AdmittedRequest, state: SessionState | undefined): MaybeSession {
-    if (this.shared !== undefined) cacheState(opened, state);
     const recent = this.active.recent(opened);
     if (recent !== undefined && recent.state === state) return recent;
     const { facts } = opened;

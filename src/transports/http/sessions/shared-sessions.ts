@@ -1,6 +1,8 @@
 // Sessions that several processes on a bus serve: what one process does in a session takes effect in the others. Only one
 // of them has the standalone stream of a session, the one that opened it last.
 
+import { monotonicMs } from '../../../common/clock.ts';
+import { setSteppedTimeout } from '../../../common/stepped-timeout.ts';
 import type { Outlet, SessionHost, SessionState } from '../../../protocol/exchange.ts';
 import { isObject } from '../../../protocol/json-rpc.ts';
 import type { Json } from '../../../protocol/model.ts';
@@ -10,7 +12,7 @@ import type { EndpointState } from '../endpoint-state.ts';
 import type { ActiveSession, ActiveSessions, HeldStream } from './active-sessions.ts';
 import { Confirmations } from './confirmations.ts';
 import { recheckSessions } from './recheck-sessions.ts';
-import type { SessionIds } from './session-ids.ts';
+import type { OpenedSession, SessionIds } from './session-ids.ts';
 import { differenceOf, isEmpty, mergeStates, storeState } from './session-state.ts';
 
 /** Published, or sent to one process. `session`: its key. */
@@ -307,30 +309,19 @@ export class SharedSessions {
   }
 }
 
-/**
- * Resolves when a promise that never rejects has resolved, or after that time. It passes in steps, each of which follows the one
- * before: if this process is stopped for a while, that is one step, and what has arrived meanwhile is read.
- */
+/** Resolves when a promise that never rejects has resolved, or after that time. */
 async function settledWithin(ms: number, promise: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setInterval> | undefined;
+  let cancel: (() => void) | undefined;
   const late = new Promise<void>((resolve) => {
-    let left = steps;
-    timer = setInterval(() => {
-      if (--left === 0) resolve();
-    }, ms / steps);
+    cancel = setSteppedTimeout(ms, resolve);
   });
   await Promise.race([promise, late]);
-  clearInterval(timer);
+  cancel?.();
 }
-
-const steps = 12;
 
 const streamKey = (session: string): string => `stream ${session}`;
 
 /** Remembers a small state with the session id; a large one is read from the store when it is needed. */
-export function cacheState(
-  opened: { cachedState: { readonly state: SessionState | undefined } | undefined },
-  state: SessionState | undefined,
-): void {
-  opened.cachedState = state?.subscriptions === undefined ? { state } : undefined;
+export function cacheState(opened: Pick<OpenedSession, 'cachedState'>, state: SessionState | undefined): void {
+  opened.cachedState = state?.subscriptions === undefined ? { state, readAtMs: monotonicMs() } : undefined;
 }
