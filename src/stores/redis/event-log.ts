@@ -2,6 +2,7 @@
 // are kept in memory for a while and written later, in order.
 
 import type { Logger } from '../../common/logger.ts';
+import { setSteppedTimeout } from '../../common/stepped-timeout.ts';
 import type { RequestId } from '../../protocol/model.ts';
 import type { LoggedEvent, SharedEventLog, SharedStream } from '../../protocol/ports.ts';
 import type { RedisConnection } from './connection.ts';
@@ -163,10 +164,9 @@ export class RedisEventLog implements SharedEventLog {
   #written(): Promise<boolean> {
     return new Promise((resolve) => {
       if (this.#isFailing) return resolve(false);
-      // If this process was blocked, the replies have arrived and are read before this.
-      const timer = setTimeout(() => setImmediate(resolve, false), maxWaitMs);
+      const cancel = setSteppedTimeout(maxWaitMs, () => resolve(false));
       const stop = (): void => {
-        clearTimeout(timer);
+        cancel();
         resolve(true);
       };
       this.#waiters.push({ until: this.#added, resolve: stop });
