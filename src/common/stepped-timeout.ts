@@ -1,4 +1,4 @@
-// A time limit for an answer from outside, which does not count time in which this process was stopped or busy.
+// A time limit for responses of other processes, which counts time in which this process was stopped or busy only in part.
 
 /** How much of the time one such pause may count for: one step of so many. */
 const steps = 12;

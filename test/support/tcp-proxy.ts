@@ -14,8 +14,8 @@ export interface TcpProxy {
   /** Passes nothing on, in both directions. `matches`: only connections whose client has sent this. */
   pause(matches?: string): void;
   resume(): void;
-  /** Breaks all connections; new ones are rejected until `accept`. */
-  cut(): void;
+  /** Breaks connections, all or those whose client has sent this; new ones are rejected until `accept`. */
+  cut(matches?: string): void;
   accept(): void;
   close(): Promise<void>;
 }
@@ -55,9 +55,10 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     if (paused !== undefined) update(pair);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const cut = (): void => {
+  const cut = (matches = ''): void => {
     isCut = true;
-    for (const { client, server: other } of pairs) {
+    for (const { client, server: other, sent } of pairs) {
+      if (!sent.includes(matches)) continue;
       client.destroy();
       other.destroy();
     }

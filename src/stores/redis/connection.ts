@@ -1,5 +1,6 @@
 // One connection to Redis: counts commands, limits how long they may take, and runs scripts.
 
+import { monotonicMs } from '../../common/clock.ts';
 import type { Logger } from '../../common/logger.ts';
 import { setSteppedTimeout } from '../../common/stepped-timeout.ts';
 import { wireErrors } from '../../protocol/errors.ts';
@@ -7,9 +8,9 @@ import { connectRedis, type DriverOptions, type RedisDriver, type Reply } from '
 import { type RedisScript, sha1 } from './script.ts';
 
 export interface ConnectionLimits {
-  /** How long a look-up may take: a request waits for it, and gets 503 after that. Default 250. */
+  /** How long a look-up may take, in milliseconds in which this process was not busy. A request waits for it. Default 250. */
   readonly lookUpTimeoutMs?: number | undefined;
-  /** How long anything else may take. Default 2,000. */
+  /** The same for everything else. Default 2,000. */
   readonly commandTimeoutMs?: number | undefined;
 }
 
@@ -28,6 +29,9 @@ export class RedisConnection {
   commands = 0;
   /** A command has timed out, and none has been answered since. */
   #isSlow = false;
+  /** Since when Redis has not responded to anything that was sent, or only with temporary errors. */
+  #silentSinceMs: number | undefined;
+  #isChecking = false;
   readonly #loaded = new Set<RedisScript>();
   #closed = false;
 
@@ -86,6 +90,21 @@ export class RedisConnection {
     return reply;
   }
 
+  /** For how long Redis has not responded. Sends a command, so that the next call knows it of a connection that is not used. */
+  check(): number {
+    const nowMs = monotonicMs();
+    const silentMs = nowMs - (this.#silentSinceMs ?? nowMs);
+    if (!this.#isChecking) {
+      this.#isChecking = true;
+      this.#send(['PING'])
+        .catch(() => {})
+        .finally(() => {
+          this.#isChecking = false;
+        });
+    }
+    return silentMs;
+  }
+
   close(): void {
     this.#closed = true;
     this.#driver.close();
@@ -102,14 +121,20 @@ export class RedisConnection {
       });
     });
     try {
-      return await Promise.race([this.#driver.send(args, this.#key).then(this.#replied, this.#failed), late]);
+      return await Promise.race([this.#send(args), late]);
     } finally {
       cancel?.();
     }
   }
 
+  #send(args: readonly string[]): Promise<Reply> {
+    this.#silentSinceMs ??= monotonicMs();
+    return this.#driver.send(args, this.#key).then(this.#replied, this.#failed);
+  }
+
   readonly #replied = (reply: Reply): Reply => {
     this.#isSlow = false;
+    this.#silentSinceMs = undefined;
     return reply;
   };
 
@@ -117,7 +142,10 @@ export class RedisConnection {
     this.#isSlow = false;
     const [, code] = (error instanceof Error && /^([A-Z]+) /.exec(error.message)) || [];
     // Other error replies are bugs of this program; these errors are temporary.
-    if (code !== undefined && !temporaryErrors.has(code)) throw error;
+    if (code !== undefined && !temporaryErrors.has(code)) {
+      this.#silentSinceMs = undefined;
+      throw error;
+    }
     throw wireErrors.storeUnavailable(error);
   };
 }

@@ -21,7 +21,7 @@ export interface DriverOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** After this long without a response, the connection is replaced. Longer than any command takes. */
+/** After this long without a response, the connection is replaced. Longer than any command may take while this process is not busy. */
 const silenceMs = 5_000;
 /** How long the first connection may take, and for each host. Sentinels are asked several times, and may be silent for long. */
 const connectMs = 10_000;

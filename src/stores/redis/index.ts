@@ -81,7 +81,7 @@ export interface RedisStores {
   readonly buckets: RedisBuckets;
   /** Pass it to `serveHttp(server, { monitors })`: the server is not ready while Redis cannot be reached. */
   readonly monitor: Monitor;
-  /** How many commands were sent, except those that wait for messages and renew the entry of this process. */
+  /** How many commands were sent, except those that wait for messages, renew the entry of this process, and check a connection. */
   readonly commands: number;
   /** Sends a command, for checks. */
   send(...args: readonly string[]): Promise<unknown>;
@@ -135,6 +135,8 @@ export async function openRedis(options: RedisOptions): Promise<RedisStores> {
     for (const each of opened) each.close();
   };
   const commands = (): number => redis.commands + lookUps.commands;
+  // Any of the connections may be lost, or not be possible again, while the others are used.
+  const silentMs = (bus: RedisBus): number => Math.max(bus.ageMs, redis.check(), lookUps.check());
   const replicated = (): Promise<void> | undefined =>
     waitReplicas > 0 ? waitForReplicas(redis, waitReplicas) : undefined;
   try {
@@ -150,7 +152,7 @@ export async function openRedis(options: RedisOptions): Promise<RedisStores> {
       sharedEventLog,
       buckets,
       monitor: () => ({
-        status: bus.ageMs > maxAgeMs ? 'unavailable' : 'healthy',
+        status: silentMs(bus) > maxAgeMs ? 'unavailable' : 'healthy',
         metrics: [
           {
             name: 'mooring_redis_commands_total',

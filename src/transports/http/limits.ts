@@ -58,7 +58,7 @@ export interface HttpLimits {
   readonly maxRevokedSessionsPerCaller: number;
   /**
    * How long a session that was looked up before is served while its store cannot be asked; stops an ended session from being
-   * served for long where a network is cut. 503 after that. 0: at once; `Infinity`: never.
+   * served for long where a network is cut. 503 after that. 0: at once; `Infinity`: never. One with subscriptions must be in use.
    */
   readonly maxStaleMs: number;
   /** Proxies limit headers to 4 to 8 KiB: the facts of a longer session id are stored instead. */
