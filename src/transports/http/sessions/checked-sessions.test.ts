@@ -56,6 +56,19 @@ test('a changed session is looked up again by every request until the store has 
   expect(checked.isCurrent(it, 10_004)).toBe(true);
 });
 
+test('a session that is changed while the store is asked is not served as it was', () => {
+  const { bus } = fakeBus();
+  const checked = new CheckedSessions(bus, 5_000);
+  const it = session();
+  bus.freshAtMs = it.checkedAtMs = 10_000;
+  expect(checked.mayBeStale(it, 12_000)).toBe(true);
+  checked.changed('k');
+  expect(checked.mayBeStale(it, 12_000)).toBe(false);
+  // Another request has begun to ask again.
+  expect(checked.isCurrent(it, 12_000)).toBe(false);
+  expect(checked.mayBeStale(it, 12_000)).toBe(false);
+});
+
 test('after a gap, and after more changes than are remembered, every session is looked up again', () => {
   vi.useFakeTimers({ now: 0 });
   const { bus, gap } = fakeBus();

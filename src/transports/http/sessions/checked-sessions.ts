@@ -36,16 +36,24 @@ export class CheckedSessions {
 
   /** False: the store has to be asked. */
   isCurrent(session: CheckedSession, nowMs: number): boolean {
-    // Requests that arrive before the store has answered must ask it too.
-    if (this.#changed.size > 0 && this.#changed.delete(session.key)) session.checkedAtMs = Number.NEGATIVE_INFINITY;
+    this.takeChange(session);
     if (session.checkedAtMs <= this.#since) return false;
     // With a bus, another process waits for this one before it reports that a session has ended, unless it has taken this one for one
     // that has ended itself. Then the bus is not fresh, and the store is asked each time.
     return nowMs - (this.#bus?.freshAtMs ?? session.checkedAtMs) < maxCheckAgeMs;
   }
 
+  /** Whether a session was changed since the last call. If so, every request asks the store until it has answered one. */
+  takeChange(session: CheckedSession): boolean {
+    const isChanged = this.#changed.size > 0 && this.#changed.delete(session.key);
+    if (isChanged) session.checkedAtMs = Number.NEGATIVE_INFINITY;
+    return isChanged;
+  }
+
   /** Whether a session is served although the store could not be asked: it was not ended a short while ago. */
   mayBeStale(session: CheckedSession, nowMs: number): boolean {
+    // It was changed while the store was asked.
+    if (this.#changed.has(session.key)) return false;
     if (session.checkedAtMs <= this.#since) return false;
     const knownAtMs = Math.max(session.checkedAtMs, this.#bus?.freshAtMs ?? Number.NEGATIVE_INFINITY);
     return nowMs - knownAtMs < this.#maxStaleMs;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createMemoryExpiringStore } from '../../../engine/expiring-store.ts';
+import type { ExpiringStore } from '../../../protocol/ports.ts';
 import { createNodeSealer } from '../../node-sealer.ts';
 import { defaultHttpLimits } from '../limits.ts';
 import { OpenedSession, SessionIds } from './session-ids.ts';
@@ -80,6 +81,27 @@ test('a revoked id stays revoked until it would have expired', () => {
   expect(make(undefined, store).ids.open(id, '')).toBeUndefined();
   vi.advanceTimersByTime(defaultHttpLimits.sessionTtlMs - 1);
   expect(ids.open(id, '')).toBeUndefined();
+});
+
+test('a reply that is older than the end of a session does not make it valid again', async () => {
+  const own = createMemoryExpiringStore();
+  const replies: (() => void)[] = [];
+  const get: ExpiringStore['get'] = async (key) => {
+    const reply = await own.get(key);
+    await new Promise<void>((resolve) => replies.push(resolve));
+    return reply;
+  };
+  const { ids } = make(undefined, { ...own, get });
+  const id = ids.create(facts, '') as string;
+  const before = ids.open(id, '', 0);
+  await own.add('revoked a-random-key', true, 60_000);
+  ids.changed(facts.key);
+  const after = ids.open(id, '', 1);
+  await vi.waitFor(() => expect(replies).toHaveLength(2));
+  for (const reply of replies.reverse()) reply();
+  await Promise.all([before, after]);
+  expect(await after).toBeUndefined();
+  expect(ids.open(id, '', 2)).toBeUndefined();
 });
 
 test('an ended session stays ended after 120,000 others were ended', () => {

@@ -17,7 +17,7 @@ const purpose = 'session';
 /** The state of a session, as the store had it. */
 interface CachedState {
   readonly state: SessionState | undefined;
-  /** When it was read or written, on the monotonic clock. */
+  /** When the store was asked for it, or it was changed here, on the monotonic clock. */
   readonly readAtMs: number;
 }
 
@@ -34,6 +34,8 @@ export class OpenedSession implements CheckedSession {
   #revokedKey: string | undefined = undefined;
   #stateKey: string | undefined = undefined;
   checkedAtMs = Number.NEGATIVE_INFINITY;
+  /** It was ended: a reply of the store that is older than that must not make it valid again. */
+  isEnded = false;
   /** With a bus: its state in the store, if that is known and small. It is current if it was read after `checkedAtMs`. */
   cachedState: CachedState | undefined = undefined;
   /** It does not expire before this time on the monotonic clock. */
@@ -192,14 +194,14 @@ export class SessionIds {
     const cached = this.#cache.get(id);
     if (cached !== undefined) {
       // The principal is compared on each request, also for a cached id.
-      return cached.context === context ? this.#unrevoked(cached, nowMs) : undefined;
+      return cached.context === context ? this.#check(cached, nowMs) : undefined;
     }
     return whenReady(this.#sealer.open(purpose, id, this.#bound(context)), (content) => {
       if (!Array.isArray(content)) return undefined;
       return whenReady(this.#decode(id, content as unknown as SealedId, context), (session) => {
         // A reserved session is not cached: it changes when it is initialized.
         if (session?.negotiated !== undefined) this.#cache.add(session);
-        return session && this.#unrevoked(session, nowMs);
+        return session && this.#check(session, nowMs);
       });
     });
   }
@@ -229,11 +231,13 @@ export class SessionIds {
     return facts;
   }
 
-  #unrevoked(session: OpenedSession, nowMs: number): OpenedSession | undefined | Promise<OpenedSession | undefined> {
-    if (session.isExpired(nowMs)) return undefined;
+  /** Undefined: the session was ended, or has expired. */
+  #check(session: OpenedSession, nowMs: number): OpenedSession | undefined | Promise<OpenedSession | undefined> {
+    if (session.isEnded || session.isExpired(nowMs)) return undefined;
     if (this.#checked.isCurrent(session, nowMs)) return session;
     const found = (mark: Json | undefined): OpenedSession | undefined => {
-      if (mark !== undefined) return undefined;
+      session.isEnded ||= mark !== undefined;
+      if (session.isEnded) return undefined;
       if (session.checkedAtMs === Number.NEGATIVE_INFINITY) session.cachedState = undefined;
       session.checkedAtMs = nowMs;
       return session;
@@ -241,17 +245,23 @@ export class SessionIds {
     const mark = this.#store.get(session.revokedKey);
     if (!(mark instanceof Promise)) return found(mark);
     return mark.then(found, (error: unknown) => {
-      if (this.#checked.mayBeStale(session, nowMs)) return session;
+      if (!session.isEnded && this.#checked.mayBeStale(session, nowMs)) return session;
       throw error;
     });
   }
 
+  /** The same for a session that was changed while the store was asked for its state; false: it was not. */
+  checkAgain(session: OpenedSession): false | ReturnType<SessionIds['open']> {
+    return this.#checked.takeChange(session) && this.#check(session, monotonicMs());
+  }
+
   /** The state of a session while the store cannot be asked; undefined if it is not known, or was changed since. */
-  staleState({ key, cachedState }: OpenedSession): CachedState | undefined {
+  staleState(session: OpenedSession): CachedState | undefined {
+    const { key, cachedState } = session;
     if (cachedState === undefined) return undefined;
-    return this.#checked.mayBeStale({ key, checkedAtMs: cachedState.readAtMs }, monotonicMs())
-      ? cachedState
-      : undefined;
+    const nowMs = monotonicMs();
+    const read = { key, checkedAtMs: cachedState.readAtMs };
+    return this.#checked.mayBeStale(session, nowMs) && this.#checked.mayBeStale(read, nowMs) ? cachedState : undefined;
   }
 
   /** The session was ended, or its state was changed: what is known of it must be looked up again. */

@@ -2,6 +2,7 @@
 // and serves POST and DELETE within it. What an id contains is in session-ids.ts, what a session has open while it is
 // used in active-sessions.ts, how one is opened in initialize-requests.ts.
 
+import { monotonicMs } from '../../../common/clock.ts';
 import { principalKey } from '../../../protocol/callers/principal.ts';
 import { type WireError, wireErrors } from '../../../protocol/errors.ts';
 import type { Principal, SessionFacts, SessionHost, SessionState } from '../../../protocol/exchange.ts';
@@ -183,22 +184,31 @@ export class Sessions {
     if (cachedState !== undefined && cachedState.readAtMs >= opened.checkedAtMs) {
       return this.#restore(opened, request, cachedState.state);
     }
-    const found = (stored: Json | undefined): MaybeSession => {
-      const state = stored as SessionState | undefined;
-      if (this.shared !== undefined) cacheState(opened, state);
+    const read = this.#readState(opened, request);
+    if (!(read instanceof Promise)) return read;
+    // Requests that arrive meanwhile must share one session, or responses would not find the requests they belong to.
+    const restoring = read.finally(() => setTimeout(() => this.#restoring.delete(key), 0));
+    this.#restoring.set(key, restoring);
+    return restoring;
+  }
+
+  #readState(opened: OpenedSession, request: AdmittedRequest): MaybeSession | Promise<MaybeSession> {
+    const askedAtMs = monotonicMs();
+    const stored = this.#store.get(opened.stateKey);
+    if (!(stored instanceof Promise)) return this.#restore(opened, request, stored as SessionState | undefined);
+    const found = (reply: Json | undefined): MaybeSession | Promise<MaybeSession> => {
+      // A process that changes a session, or ends it, does not know of this request: what it announced concerns it, too.
+      const again = this.ids.checkAgain(opened);
+      if (again !== false) return whenReady(again, (open) => open && this.#readState(opened, request));
+      const state = reply as SessionState | undefined;
+      if (this.shared !== undefined) cacheState(opened, state, askedAtMs);
       return this.#restore(opened, request, state);
     };
-    const state = this.#store.get(opened.stateKey);
-    if (!(state instanceof Promise)) return found(state);
-    const failed = (error: unknown): MaybeSession => {
+    return stored.then(found, (error: unknown) => {
       const stale = this.ids.staleState(opened);
       if (stale === undefined) throw error;
       return this.#restore(opened, request, stale.state);
-    };
-    // Requests that arrive meanwhile must share one session, or responses would not find the requests they belong to.
-    const restoring = state.then(found, failed).finally(() => setTimeout(() => this.#restoring.delete(key), 0));
-    this.#restoring.set(key, restoring);
-    return restoring;
+    });
   }
 
   #restore(opened: OpenedSession, request: AdmittedRequest, state: SessionState | undefined): MaybeSession {

@@ -167,27 +167,33 @@ export class SharedSessions {
     const stored = await storeState(place, before, state);
     // What other processes have changed. They may have done so again since, so the rest stays as it is.
     if (stored !== state) this.#applyState(session, mergeStates(session.state ?? {}, state, stored));
-    // Changes count from the first subscription on, also if the stream is opened later.
-    if (state.subscriptions !== undefined && before.subscriptions === undefined) {
-      const found = await this.#store.get(streamKey(session.key));
-      if (found === undefined) await this.#storeStream(session, { position: this.#host.changesPosition });
+    try {
+      if (state.subscriptions !== undefined && before.subscriptions === undefined) await this.#storePosition(session);
+    } finally {
+      // It is stored, so the others must know it in any case.
+      const difference = differenceOf(before, state) as unknown as { readonly before: Json; readonly after: Json };
+      await this.#publishConfirmed({ type: 'state', session: session.key, ...difference });
     }
-    const difference = differenceOf(before, state) as unknown as { readonly before: Json; readonly after: Json };
-    await this.#publishConfirmed({ type: 'state', session: session.key, ...difference });
+  }
+
+  /** Changes count from the first subscription on, also if the stream is opened later. */
+  async #storePosition(session: ActiveSession): Promise<void> {
+    const found = await this.#store.get(streamKey(session.key));
+    if (found === undefined) await this.#storeStream(session, { position: this.#host.changesPosition });
   }
 
   #ttlOf({ expiresAtMs }: ActiveSession): number {
     return expiresAtMs - Date.now();
   }
 
-  #applyState(session: ActiveSession, state: SessionState): void {
+  #applyState(session: ActiveSession, state: SessionState, readAtMs?: number): void {
     session.channel.setState(state);
-    this.#cacheState(session, state);
+    this.#cacheState(session, state, readAtMs);
   }
 
-  #cacheState(session: ActiveSession, state: SessionState): void {
+  #cacheState(session: ActiveSession, state: SessionState, readAtMs = monotonicMs()): void {
     session.state = isEmpty(state) ? undefined : state;
-    cacheState(session.opened, session.state);
+    cacheState(session.opened, session.state, readAtMs);
   }
 
   #storeStream(session: ActiveSession, stream: StoredStream): void | Promise<void> {
@@ -295,9 +301,11 @@ export class SharedSessions {
     this.#reloads.set(session, reload);
     // While a change of this process is being stored, its own state is newer.
     while (session.saved !== undefined) await session.saved;
+    const askedAtMs = monotonicMs();
     const state = (await this.#store.get(session.opened.stateKey)) as SessionState | undefined;
     // One that began meanwhile merges both, and what was changed meanwhile is read again.
-    if (session.saved === undefined && this.#reloads.get(session) === reload) this.#applyState(session, state ?? {});
+    if (session.saved === undefined && this.#reloads.get(session) === reload)
+      this.#applyState(session, state ?? {}, askedAtMs);
   }
 
   /** Another process has opened the stream at that position; a stream that was opened here before it ends. */
@@ -322,6 +330,10 @@ async function settledWithin(ms: number, promise: Promise<unknown>): Promise<voi
 const streamKey = (session: string): string => `stream ${session}`;
 
 /** Remembers a small state with the session id; a large one is read from the store when it is needed. */
-export function cacheState(opened: Pick<OpenedSession, 'cachedState'>, state: SessionState | undefined): void {
-  opened.cachedState = state?.subscriptions === undefined ? { state, readAtMs: monotonicMs() } : undefined;
+export function cacheState(
+  opened: Pick<OpenedSession, 'cachedState'>,
+  state: SessionState | undefined,
+  readAtMs: number,
+): void {
+  opened.cachedState = state?.subscriptions === undefined ? { state, readAtMs } : undefined;
 }
