@@ -72,10 +72,12 @@ describe.skipIf(!hasRedis())('the bus of Redis', { concurrent: true }, () => {
     let gaps = 0;
     b.bus.onGap(() => gaps++);
     const stream = `${a.prefix}bus`;
+    let position = Date.now() * 1_000;
     const add = async (...fields: readonly string[]): Promise<void> => {
-      // A minute later than now, so that nothing else is published before it.
-      const id = `${(await a.bus.publish('topic', 'before')) + 60_000_000}-0`;
-      expect(await redis.command('XADD', stream, id, ...fields)).toMatch(/^\$/);
+      await a.bus.publish('topic', 'before');
+      // A minute later than the last entry, so that nothing else has this position or a later one.
+      position += 60_000_000;
+      expect(await redis.command('XADD', stream, `${position}-0`, ...fields)).toMatch(/^\$/);
     };
     const numbers = ['v', '1', 'n', '1', 'f', '__proto__', 's', '1'];
     await add('any', 'thing');
