@@ -4,16 +4,12 @@ import type { Server } from '../../src/index.ts';
 import { useClosers } from '../support/closers.ts';
 import { type Answer, both, type HttpTestClient } from '../support/http-client.ts';
 import { openPost, Replicas } from '../support/replicas.ts';
+import { installLogTool } from './support/log-tool.ts';
 
 const closers = useClosers(afterEach);
 
 function install(server: Server): void {
-  server.tool('log', {
-    run: (_args, ctx) => {
-      ctx.log('warning', 'loud');
-      return 'logged';
-    },
-  });
+  installLogTool(server);
   server.tool('wait', {
     run: async (_args, ctx) => {
       await ctx.progress(1);

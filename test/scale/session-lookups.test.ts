@@ -1,21 +1,13 @@
 // What a process serves of a session while look-ups in the store fail, or are overtaken by changes.
 import { afterEach, expect, test } from 'vitest';
-import type { HttpOptions, Server } from '../../src/index.ts';
+import type { HttpOptions } from '../../src/index.ts';
 import { wireErrors } from '../../src/protocol/errors.ts';
 import type { ExpiringStore } from '../../src/protocol/ports.ts';
 import { useClosers } from '../support/closers.ts';
 import { openGet, Replicas, serverWith } from '../support/replicas.ts';
+import { installLogTool } from './support/log-tool.ts';
 
 const closers = useClosers(afterEach);
-
-function install(server: Server): void {
-  server.tool('log', {
-    run: (_args, ctx) => {
-      ctx.log('warning', 'loud');
-      return 'logged';
-    },
-  });
-}
 
 /** Look-ups of states by one process: they fail, or their replies are held back. */
 class StateLookUps {
@@ -59,9 +51,9 @@ async function start(options: HttpOptions = {}) {
   const replicas = new Replicas();
   closers.push(() => replicas.close());
   const lookUps = new StateLookUps();
-  const a = await replicas.start(install);
+  const a = await replicas.start(installLogTool);
   const b = await replicas.startServer(
-    (shared) => serverWith(install)({ ...shared, store: lookUps.wrap(shared.store as ExpiringStore) }),
+    (shared) => serverWith(installLogTool)({ ...shared, store: lookUps.wrap(shared.store as ExpiringStore) }),
     options,
   );
   const session = await a.client.initialize();
