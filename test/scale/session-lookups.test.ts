@@ -1,6 +1,6 @@
 // What a process serves of a session while look-ups in the store fail, or are overtaken by changes.
 import { afterEach, expect, test } from 'vitest';
-import type { HttpOptions } from '../../src/index.ts';
+import type { HttpOptions, Server } from '../../src/index.ts';
 import { wireErrors } from '../../src/protocol/errors.ts';
 import type { ExpiringStore } from '../../src/protocol/ports.ts';
 import { useClosers } from '../support/closers.ts';
@@ -9,9 +9,15 @@ import { installLogTool } from './support/log-tool.ts';
 
 const closers = useClosers(afterEach);
 
-/** Look-ups of states by one process: they fail, or their replies are held back. */
-class StateLookUps {
-  isFailing = false;
+function install(server: Server): void {
+  installLogTool(server);
+  server.resource('memo://1', { name: 'memo', read: () => 'text' });
+}
+
+/** Look-ups by one process: some fail, and the replies to those of states may be held back. */
+class LookUps {
+  /** Which kind of key cannot be looked up. */
+  failing: 'state' | 'stream' | undefined;
   #held: Promise<void> | undefined;
   #asked: (() => void) | undefined;
 
@@ -19,8 +25,8 @@ class StateLookUps {
     return {
       ...store,
       get: (key) => {
+        if (key.startsWith(`${this.failing} `)) return Promise.reject(wireErrors.storeUnavailable());
         if (!key.startsWith('state ')) return store.get(key);
-        if (this.isFailing) return Promise.reject(wireErrors.storeUnavailable());
         const reply = Promise.resolve(store.get(key));
         const held = this.#held;
         if (held === undefined) return reply;
@@ -50,10 +56,10 @@ class StateLookUps {
 async function start(options: HttpOptions = {}) {
   const replicas = new Replicas();
   closers.push(() => replicas.close());
-  const lookUps = new StateLookUps();
-  const a = await replicas.start(installLogTool);
+  const lookUps = new LookUps();
+  const a = await replicas.start(install);
   const b = await replicas.startServer(
-    (shared) => serverWith(installLogTool)({ ...shared, store: lookUps.wrap(shared.store as ExpiringStore) }),
+    (shared) => serverWith(install)({ ...shared, logger: false, store: lookUps.wrap(shared.store as ExpiringStore) }),
     options,
   );
   const session = await a.client.initialize();
@@ -79,14 +85,14 @@ test('a session whose state cannot be read again is served as it was, until it i
   expect((await call()).text).not.toContain(logMessage);
   b.pause();
   await expect.poll(readsAgain, { timeout: 20_000 }).toBe(true);
-  lookUps.isFailing = true;
+  lookUps.failing = 'state';
   const { status: served, text } = await call();
   expect(served).toBe(200);
   expect(text).not.toContain(logMessage);
   await setLevel('debug');
   b.resume();
   await expect.poll(status, { timeout: 20_000 }).toBe(503);
-  lookUps.isFailing = false;
+  lookUps.failing = undefined;
   await expect.poll(async () => (await call()).text, { timeout: 20_000 }).toContain(logMessage);
 });
 
@@ -96,11 +102,11 @@ test('it is not served as it was for longer than `maxStaleMs`', { timeout: 60_00
   await expect.poll(readsAgain, { timeout: 20_000 }).toBe(true);
   const askedAtMs = performance.now();
   expect(await status()).toBe(200);
-  lookUps.isFailing = true;
+  lookUps.failing = 'state';
   await expect.poll(status, { timeout: 20_000 }).toBe(503);
   expect(performance.now() - askedAtMs).toBeGreaterThanOrEqual(4_000);
   b.resume();
-  lookUps.isFailing = false;
+  lookUps.failing = undefined;
   await expect.poll(status, { timeout: 20_000 }).toBe(200);
 });
 
@@ -125,4 +131,16 @@ test('a session that ends before the reply of a look-up is not served', async ()
   expect((await a.client.send({ method: 'DELETE', headers: { 'Mcp-Session-Id': session } })).status).toBe(200);
   release();
   expect((await opening).status).toBe(404);
+});
+
+test('a subscription that is stored is known to all, although the look-up after it fails', async () => {
+  const { a, b, session, lookUps } = await start();
+  expect((await b.client.session(session, 'ping')).status).toBe(200);
+  lookUps.failing = 'stream';
+  expect((await b.client.session(session, 'resources/subscribe', { uri: 'memo://1' })).status).toBe(200);
+  const stream = await openGet(a.client, session);
+  a.server.resourceUpdated('memo://1');
+  await stream.until(1);
+  expect(stream.messages).toMatchObject([{ method: 'notifications/resources/updated', params: { uri: 'memo://1' } }]);
+  stream.cut();
 });
