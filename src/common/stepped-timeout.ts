@@ -23,3 +23,16 @@ export function setSteppedTimeout(ms: number, callback: () => void): () => void 
     clearInterval(timer);
   };
 }
+
+/** Settles like the promise, or after that time with what `late` returns or throws. */
+export async function settleWithin<T>(ms: number, promise: Promise<T>, late: () => T): Promise<T> {
+  let cancel: (() => void) | undefined;
+  const over = new Promise<void>((resolve) => {
+    cancel = setSteppedTimeout(ms, resolve);
+  });
+  try {
+    return await Promise.race([promise, over.then(late)]);
+  } finally {
+    cancel?.();
+  }
+}

@@ -2,7 +2,7 @@
 
 import { monotonicMs } from '../../common/clock.ts';
 import type { Logger } from '../../common/logger.ts';
-import { setSteppedTimeout } from '../../common/stepped-timeout.ts';
+import { settleWithin } from '../../common/stepped-timeout.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { connectRedis, type DriverOptions, type RedisDriver, type Reply } from './driver.ts';
 import { type RedisScript, sha1 } from './script.ts';
@@ -94,7 +94,7 @@ export class RedisConnection {
   check(): number {
     const nowMs = monotonicMs();
     const silentMs = nowMs - (this.#silentSinceMs ?? nowMs);
-    if (!this.#isChecking) {
+    if (!this.#isChecking && !this.#closed) {
       this.#isChecking = true;
       this.#send(['PING'])
         .catch(() => {})
@@ -113,18 +113,10 @@ export class RedisConnection {
   async #within(ms: number, args: readonly string[]): Promise<Reply> {
     if (this.#closed) throw wireErrors.storeUnavailable(new Error('The connection to Redis is closed'));
     this.commands++;
-    let cancel: (() => void) | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      cancel = setSteppedTimeout(ms, () => {
-        this.#isSlow = true;
-        reject(wireErrors.storeUnavailable(new Error(`Redis did not respond within ${ms} ms`)));
-      });
+    return settleWithin(ms, this.#send(args), () => {
+      this.#isSlow = true;
+      throw wireErrors.storeUnavailable(new Error(`Redis did not respond within ${ms} ms`));
     });
-    try {
-      return await Promise.race([this.#send(args), late]);
-    } finally {
-      cancel?.();
-    }
   }
 
   #send(args: readonly string[]): Promise<Reply> {

@@ -194,14 +194,14 @@ export class SessionIds {
     const cached = this.#cache.get(id);
     if (cached !== undefined) {
       // The principal is compared on each request, also for a cached id.
-      return cached.context === context ? this.#check(cached, nowMs) : undefined;
+      return cached.context === context ? this.check(cached, nowMs) : undefined;
     }
     return whenReady(this.#sealer.open(purpose, id, this.#bound(context)), (content) => {
       if (!Array.isArray(content)) return undefined;
       return whenReady(this.#decode(id, content as unknown as SealedId, context), (session) => {
         // A reserved session is not cached: it changes when it is initialized.
         if (session?.negotiated !== undefined) this.#cache.add(session);
-        return session && this.#check(session, nowMs);
+        return session && this.check(session, nowMs);
       });
     });
   }
@@ -232,7 +232,7 @@ export class SessionIds {
   }
 
   /** Undefined: the session was ended, or has expired. */
-  #check(session: OpenedSession, nowMs: number): OpenedSession | undefined | Promise<OpenedSession | undefined> {
+  check(session: OpenedSession, nowMs = monotonicMs()): OpenedSession | undefined | Promise<OpenedSession | undefined> {
     if (session.isEnded || session.isExpired(nowMs)) return undefined;
     if (this.#checked.isCurrent(session, nowMs)) return session;
     const found = (mark: Json | undefined): OpenedSession | undefined => {
@@ -250,18 +250,16 @@ export class SessionIds {
     });
   }
 
-  /** The same for a session that was changed while the store was asked for its state; false: it was not. */
-  checkAgain(session: OpenedSession): false | ReturnType<SessionIds['open']> {
-    return this.#checked.takeChange(session) && this.#check(session, monotonicMs());
+  /** Whether a session was changed or ended since it was checked, so that it must be checked again. */
+  takeChange(session: OpenedSession): boolean {
+    return this.#checked.takeChange(session);
   }
 
   /** The state of a session while the store cannot be asked; undefined if it is not known, or was changed since. */
-  staleState(session: OpenedSession): CachedState | undefined {
-    const { key, cachedState } = session;
+  staleState({ key, checkedAtMs, cachedState }: OpenedSession): CachedState | undefined {
     if (cachedState === undefined) return undefined;
-    const nowMs = monotonicMs();
-    const read = { key, checkedAtMs: cachedState.readAtMs };
-    return this.#checked.mayBeStale(session, nowMs) && this.#checked.mayBeStale(read, nowMs) ? cachedState : undefined;
+    const known = { key, checkedAtMs: Math.min(checkedAtMs, cachedState.readAtMs) };
+    return this.#checked.mayBeStale(known, monotonicMs()) ? cachedState : undefined;
   }
 
   /** The session was ended, or its state was changed: what is known of it must be looked up again. */

@@ -197,9 +197,10 @@ export class Sessions {
     const stored = this.#store.get(opened.stateKey);
     if (!(stored instanceof Promise)) return this.#restore(opened, request, stored as SessionState | undefined);
     const found = (reply: Json | undefined): MaybeSession | Promise<MaybeSession> => {
-      // A process that changes a session, or ends it, does not know of this request: what it announced concerns it, too.
-      const again = this.ids.checkAgain(opened);
-      if (again !== false) return whenReady(again, (open) => open && this.#readState(opened, request));
+      // Another process has changed the session, or ended it, after it replied.
+      if (this.ids.takeChange(opened)) {
+        return whenReady(this.ids.check(opened), (checked) => checked && this.#readState(opened, request));
+      }
       const state = reply as SessionState | undefined;
       if (this.shared !== undefined) cacheState(opened, state, askedAtMs);
       return this.#restore(opened, request, state);

@@ -2,7 +2,7 @@
 // of them has the standalone stream of a session, the one that opened it last.
 
 import { monotonicMs } from '../../../common/clock.ts';
-import { setSteppedTimeout } from '../../../common/stepped-timeout.ts';
+import { settleWithin } from '../../../common/stepped-timeout.ts';
 import type { Outlet, SessionHost, SessionState } from '../../../protocol/exchange.ts';
 import { isObject } from '../../../protocol/json-rpc.ts';
 import type { Json } from '../../../protocol/model.ts';
@@ -112,12 +112,12 @@ export class SharedSessions {
   }
 
   /** Resolves when all other processes have received the message: the next request may be for one of them. */
-  #publishConfirmed(message: SessionMessage): Promise<void> {
+  async #publishConfirmed(message: SessionMessage): Promise<void> {
     const confirmed = this.#publish(message).then(() => {
       const others = [...this.#bus.processes].filter((process) => process !== this.#bus.process);
       return this.#confirmations.from(others);
     });
-    return settledWithin(confirmMs, confirmed);
+    await settleWithin<unknown>(confirmMs, confirmed, () => undefined);
   }
 
   /**
@@ -139,10 +139,8 @@ export class SharedSessions {
     const process = typeof id === 'string' ? /^m([0-9a-f]{8})-/.exec(id)?.[1] : undefined;
     if (process === undefined || process === this.#bus.process || !this.#bus.processes.has(process)) return undefined;
     // A process that has ended, or does not respond, has lost the request too.
-    return settledWithin(
-      confirmMs,
-      this.#bus.request(process, this.#topic, shared, requestMs).catch(() => undefined),
-    );
+    const response = this.#bus.request(process, this.#topic, shared, requestMs).catch(() => undefined);
+    return settleWithin(confirmMs, response, () => undefined);
   }
 
   /** Stores a changed state, and tells the other processes. Responses of the session wait for it. */
@@ -315,16 +313,6 @@ export class SharedSessions {
     session.heldStream = undefined;
     session.releaseStream();
   }
-}
-
-/** Resolves when a promise that never rejects has resolved, or after that time. */
-async function settledWithin(ms: number, promise: Promise<unknown>): Promise<void> {
-  let cancel: (() => void) | undefined;
-  const late = new Promise<void>((resolve) => {
-    cancel = setSteppedTimeout(ms, resolve);
-  });
-  await Promise.race([promise, late]);
-  cancel?.();
 }
 
 const streamKey = (session: string): string => `stream ${session}`;
