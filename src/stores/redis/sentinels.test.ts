@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { RedisHost } from './address.ts';
 import type { UnconnectedDriver } from './driver-contract.ts';
 import { createSentinelDriver } from './sentinels.ts';
@@ -10,6 +10,7 @@ function create(silent: Set<RedisHost>) {
   const log: string[] = [];
   const clients: { fail(): void }[] = [];
   let isServerUp = true;
+  let lateConnects: (() => void)[] | undefined;
   const driver = createSentinelDriver({
     hosts: [a, b, c],
     responds: async (host) => !silent.has(host),
@@ -21,13 +22,16 @@ function create(silent: Set<RedisHost>) {
         connect: async () => {
           log.push(`connect ${order}`);
           if (!isServerUp) throw new Error('no server');
+          if (lateConnects !== undefined) await new Promise<void>((resolve) => lateConnects?.push(resolve));
         },
         send: async () => order,
         close: () => void log.push(`close ${order}`),
       };
     },
   });
-  return { driver, log, clients, setServer: (isUp: boolean) => void (isServerUp = isUp) };
+  /** Clients that connect from now on do so when one of these is called; not delayed any more without a list. */
+  const delay = (connects: (() => void)[] | undefined): void => void (lateConnects = connects);
+  return { driver, log, clients, delay, setServer: (isUp: boolean) => void (isServerUp = isUp) };
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -70,4 +74,22 @@ test('a failure of another kind changes nothing, and one while the server is awa
   clients[0]?.fail();
   await settled();
   expect(await driver.send(['PING'], 'k')).toBe('bac');
+});
+
+test('a client that does not connect in time is replaced by a new one, and closed if it connects later', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'setTimeout'] });
+  const { driver, log, delay } = create(new Set());
+  const late: (() => void)[] = [];
+  delay(late);
+  const connected = driver.connect();
+  await settled();
+  delay(undefined);
+  await vi.advanceTimersByTimeAsync(5_100);
+  vi.useRealTimers();
+  await connected;
+  expect(log).toEqual(['connect abc', 'close abc', 'connect abc']);
+  late[0]?.();
+  await settled();
+  expect(log.slice(3)).toEqual(['close abc']);
+  expect(await driver.send(['PING'], 'k')).toBe('abc');
 });

@@ -1,6 +1,7 @@
 // Several Sentinels, of which some may accept connections and never respond. The library asks them in the order in which they are
 // given, again every second, and holds back all commands meanwhile: one that is silent must not be asked before one that responds.
 
+import { settleWithin } from '../../common/stepped-timeout.ts';
 import type { RedisHost } from './address.ts';
 import type { UnconnectedDriver } from './driver-contract.ts';
 
@@ -12,6 +13,12 @@ export interface SentinelOptions {
   readonly responds: (host: RedisHost) => Promise<boolean>;
   readonly onError: (error: Error) => void;
 }
+
+/**
+ * How long a client may take to connect. If this process stands still for longer than a Sentinel may take, the library goes on to the
+ * next ones, and stays with those that are silent; a new client does not.
+ */
+const attemptMs = 5_000;
 
 /** A driver that asks Sentinels that respond first. When one becomes silent, it is replaced by a driver with another order. */
 export function createSentinelDriver({ hosts, create, responds, onError }: SentinelOptions): UnconnectedDriver {
@@ -26,8 +33,9 @@ export function createSentinelDriver({ hosts, create, responds, onError }: Senti
     const responding = await Promise.all(hosts.map(responds));
     return [...hosts.filter((_host, n) => responding[n]), ...hosts.filter((_host, n) => !responding[n])];
   };
-  const open = async (next: readonly RedisHost[]): Promise<void> => {
-    if (isClosed) return;
+  /** False: it did not connect in time. */
+  const open = async (next: readonly RedisHost[]): Promise<boolean> => {
+    if (isClosed) return true;
     const driver = create(next, (error) => {
       // The replacement is not used yet: if it cannot connect, that is reported below.
       if (current !== undefined && driver !== current) return;
@@ -35,17 +43,23 @@ export function createSentinelDriver({ hosts, create, responds, onError }: Senti
       if (driver === current) void replace();
     });
     opening = driver;
+    const connecting = driver.connect().then(() => true);
+    let isConnected = false;
     try {
-      await driver.connect();
-    } catch (error) {
-      driver.close();
-      throw error;
+      isConnected = await settleWithin(attemptMs, connecting, () => false);
     } finally {
       opening = undefined;
+      if (!isConnected || isClosed) driver.close();
     }
-    if (isClosed) return driver.close();
-    current?.close();
-    [current, order] = [driver, next];
+    if (isClosed) return true;
+    if (isConnected) {
+      current?.close();
+      [current, order] = [driver, next];
+    } else {
+      // It cannot be cancelled.
+      connecting.then(() => driver.close()).catch(() => {});
+    }
+    return isConnected;
   };
   const replace = async (): Promise<void> => {
     if (isReplacing) return;
@@ -57,7 +71,9 @@ export function createSentinelDriver({ hosts, create, responds, onError }: Senti
   };
 
   return {
-    connect: async () => open(await sorted()),
+    connect: async () => {
+      while (!(await open(await sorted())));
+    },
     send: (args, key) => current?.send(args, key) ?? Promise.reject(new Error('The connection to Redis is closed')),
     close() {
       isClosed = true;
